@@ -1,0 +1,1 @@
+//! packset: the memory a coding agent keeps.
