@@ -1,0 +1,264 @@
+//! Search: a query in words, ranked claims out.
+//!
+//! A query becomes words ([`crate::text`]); two scorers rank the rows of a snapshot, *scan* by how
+//! the words match and *BM25+* by how rare and how frequent they are; the [`panel`] makes one list
+//! of their ballots. Both read terms and columns only: a text is read for the hits alone. The
+//! panel knows candidates by number, so a ballot may name other things beside claims (cards), and
+//! further ballots may join (dense, sparse).
+//!
+//! A hit's score is the share of the query that it carries, between 0 and 1: the mean over the
+//! lexical ballots of what the hit reached, of what a perfect match could reach, times its decay
+//! weight. A perfect scan match equals every token; a perfect BM25+ match holds every token
+//! infinitely often. The number depends on the hit, the query and the corpus, never on the other
+//! hits, so that it can be compared between answers and held against a threshold. As the panel
+//! orders by more than this, the score is made monotone: no hit shows more than one above it.
+//!
+//! Not here: printing, cards, models. Invariants: the answer depends on the snapshot's content,
+//! not on how it lies in segments nor on threads; ties break by record key; a damaged list is an
+//! error, never a wrong answer.
+//!
+//! Reading order: [`search`], `words` (what matches), `engine` (the walk), `score` (the
+//! arithmetic), `top` (the best so far), [`panel`].
+
+mod engine;
+#[cfg(test)]
+mod naive;
+pub mod panel;
+mod score;
+#[cfg(test)]
+mod tests;
+mod top;
+mod words;
+#[cfg(test)]
+mod world;
+
+use packset_segments::{Error, NULL};
+use rustc_hash::FxHashMap;
+
+use self::engine::{Ballots, Plan};
+use self::panel::{Age, Ballot, Decay, Diversify, Panel, Words};
+use self::top::Entry;
+use crate::pack::record;
+use crate::pack::snapshot::{Place, Snapshot, View};
+use crate::text::{self, Tokenizer};
+use crate::time::{Micros, days_between};
+
+/// What the ranking looks at beside the match.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Rank {
+    /// Recency and decay too.
+    #[default]
+    Fused,
+    /// Neither.
+    Relevance,
+}
+
+/// A question to a snapshot.
+#[derive(Clone, Copy, Debug)]
+pub struct Query<'a> {
+    /// The words, as they were typed. Past 1024 tokens the rest is ignored.
+    pub text: &'a str,
+    /// How many hits at most; each ballot is cut to as many.
+    pub limit: usize,
+    /// The moment that is asked about; its valid time is also the now of recency and reviews.
+    pub view: View,
+    /// What counts beside the match.
+    pub rank: Rank,
+    /// Only records of this kind; none: every kind of claim, but no mail.
+    pub kind: Option<&'a str>,
+    /// Only records of this set. Names are compared by hash: who prints a hit compares the name.
+    pub set: Option<&'a str>,
+    /// How ballots become one list.
+    pub panel: Panel,
+}
+
+/// A hit's place on one ballot.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Ranked {
+    /// The scorer.
+    pub ballot: &'static str,
+    /// From 1.
+    pub rank: usize,
+    /// The scorer's own score.
+    pub score: f32,
+}
+
+/// A found version.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Hit {
+    /// The version that the view shows.
+    pub version: Place,
+    /// The row that owns its text.
+    pub text: Place,
+    /// The share of the query that it carries, from 0 to 1; never rises along the list.
+    pub score: f32,
+    /// How many ballots name it.
+    pub ballots: u8,
+    /// How many ballots there were.
+    pub of: u8,
+    /// Its score on the first ballot that names it.
+    pub ballot_score: f32,
+    /// Its place on each ballot that names it.
+    pub ranks: Vec<Ranked>,
+    /// The weight that decay left it.
+    pub decay: f32,
+}
+
+/// What a search found.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Answer {
+    /// Best first.
+    pub hits: Vec<Hit>,
+    /// Tokens of the query; without any there are no hits.
+    pub tokens: usize,
+}
+
+/// Finds what matches the query.
+///
+/// Costs about 2 ns per posting of the query's words and a search of the term dictionary per
+/// word; more threads are used when that exceeds about 3 ms.
+///
+/// # Errors
+/// [`Error::Corrupt`] when a list or a text that it needs is damaged.
+pub fn search(
+    snapshot: &Snapshot,
+    tokenizer: &mut Tokenizer,
+    query: &Query<'_>,
+) -> Result<Answer, Error> {
+    search_on(snapshot, tokenizer, query, None)
+}
+
+/// [`search`] with or without threads; none: with, if it pays.
+fn search_on(
+    snapshot: &Snapshot,
+    tokenizer: &mut Tokenizer,
+    query: &Query<'_>,
+    parallel: Option<bool>,
+) -> Result<Answer, Error> {
+    let corpus = query.kind.map_or(record::CLAIMS, record::corpus);
+    let (mut words, tokens) = words::of_query(tokenizer, query.text, corpus);
+    if words.is_empty() || query.limit == 0 {
+        return Ok(Answer { hits: Vec::new(), tokens: tokens as usize });
+    }
+    let plan = Plan {
+        snapshot,
+        view: query.view,
+        corpus,
+        kind: query.kind,
+        set: query.set.map(record::set_code),
+        recency: query.rank == Rank::Fused,
+        limit: query.limit,
+        parallel,
+    };
+    let ballots = engine::evaluate(&plan, &mut words)?;
+    let most = Perfect {
+        halves: tokens as f32 * f32::from(score::EQUAL),
+        points: words.iter().map(|word| score::ceiling(word.weight)).sum(),
+    };
+    let hits = decide(snapshot, query, ballots, &most)?;
+    Ok(Answer { hits, tokens: tokens as usize })
+}
+
+/// What a text that carries the whole query would reach.
+struct Perfect {
+    halves: f32,
+    points: f32,
+}
+
+impl Perfect {
+    fn share(&self, entry: &Entry) -> f32 {
+        let scan = f32::from(entry.halves) / self.halves;
+        // An idf is positive, so is this sum.
+        let bm25 = entry.points / self.points;
+        (scan + bm25) / 2.0
+    }
+}
+
+/// Numbers the candidates in order of first mention, and lets the panel decide.
+fn decide(
+    snapshot: &Snapshot,
+    query: &Query<'_>,
+    ballots: Ballots,
+    most: &Perfect,
+) -> Result<Vec<Hit>, Error> {
+    let mut numbers: FxHashMap<Place, usize> = FxHashMap::default();
+    let mut candidates: Vec<Entry> = Vec::new();
+    let mut ballot = |name, entries: Vec<Entry>| {
+        let vote = |entry: Entry| {
+            let number = *numbers.entry(entry.version).or_insert_with(|| {
+                candidates.push(entry);
+                candidates.len() - 1
+            });
+            (number, entry.score)
+        };
+        Ballot { name, votes: entries.into_iter().map(vote).collect() }
+    };
+    let ballots = [ballot("scan", ballots.scan), ballot("bm25", ballots.bm25)];
+
+    let decay = if query.rank == Rank::Relevance { Decay::Off } else { query.panel.decay };
+    let now = Micros(query.view.valid);
+    let fades: Vec<f32> =
+        candidates.iter().map(|entry| decay.weight(&age(snapshot, entry, now))).collect();
+    let words = match query.panel.diversify {
+        Diversify::None => Vec::new(),
+        _ => word_sets(snapshot, &candidates)?,
+    };
+    let order = query.panel.order(&ballots, &fades, &words, query.limit);
+
+    let mut ranks: Vec<Vec<Ranked>> = vec![Vec::new(); candidates.len()];
+    for ballot in &ballots {
+        for (at, (candidate, score)) in ballot.votes.iter().enumerate() {
+            ranks[*candidate].push(Ranked { ballot: ballot.name, rank: at + 1, score: *score });
+        }
+    }
+    let mut lowest = 1f32;
+    let hits = order.into_iter().map(|number| {
+        let entry = &candidates[number];
+        let ranks = std::mem::take(&mut ranks[number]);
+        lowest = lowest.min(most.share(entry) * fades[number]);
+        Hit {
+            version: entry.version,
+            text: entry.text,
+            score: lowest,
+            ballots: ranks.len() as u8,
+            of: ballots.len() as u8,
+            ballot_score: ranks.first().map_or(0.0, |first| first.score),
+            ranks,
+            decay: fades[number],
+        }
+    });
+    Ok(hits.collect())
+}
+
+/// What a claim fades by: its own times, its own stability.
+fn age(snapshot: &Snapshot, entry: &Entry, now: Micros) -> Age {
+    let value = |place: Place, tag| {
+        snapshot.segment(place).column(tag).map_or(NULL, |column| column.get(place.row))
+    };
+    let days = |at| (at != NULL).then(|| days_between(Micros(at), now));
+    Age {
+        written: days(value(entry.version, record::TS)),
+        reviewed: days(value(entry.version, record::LAST_REVIEW)),
+        stability: score::float(value(entry.version, record::STABILITY)),
+    }
+}
+
+/// The words of each candidate's text, numbered.
+fn word_sets(snapshot: &Snapshot, candidates: &[Entry]) -> Result<Vec<Words>, Error> {
+    let mut numbers: FxHashMap<String, u32> = FxHashMap::default();
+    let set = |entry: &Entry| {
+        let text = snapshot.segment(entry.text).text(entry.text.row)?;
+        let mut set = Words::new();
+        text::each_word(text, &mut |word| {
+            let next = numbers.len() as u32;
+            set.push(match numbers.get(word) {
+                Some(number) => *number,
+                None => *numbers.entry(word.to_owned()).or_insert(next),
+            });
+        });
+        set.sort_unstable();
+        set.dedup();
+        Ok(set)
+    };
+    candidates.iter().map(set).collect()
+}
