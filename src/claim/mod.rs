@@ -1,0 +1,361 @@
+//! Writing a claim, and changing one: what is decided about it under the store's lock.
+//!
+//! Every front door writes claims through [`write()`], so that a rule stands here once. What can be
+//! decided about a claim alone is in [`crate::atom`], what it does to others in
+//! [`settle`]. Not here: how bytes reach the disk.
+//!
+//! Invariants: one live claim per duplicate key; a deleted id is never used again; the answer is
+//! always the record as it is stored.
+
+pub mod network;
+pub mod proposals;
+pub mod settle;
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use crate::atom::{
+    self, Kind, NotMerged, Prose, Reading, Refusal, admit, is_accession, is_live, prose_report,
+    same_key, stamp,
+};
+use crate::graph::topics;
+use crate::pack::record::{self, Record};
+use crate::pack::{self, Place, Prepared, Snapshot, Transaction, View};
+use crate::review::{self, Swept};
+use crate::text::Tokenizer;
+use crate::time::Micros;
+
+/// What became of a claim.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Written {
+    /// It was stored.
+    Stored(Record),
+    /// A live claim already says the same; this is it.
+    Known(Record),
+}
+
+impl Written {
+    /// The record as it is stored.
+    pub fn record(&self) -> &Record {
+        match self {
+            Self::Stored(record) | Self::Known(record) => record,
+        }
+    }
+}
+
+/// Why a claim was not written.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The claim itself is refused.
+    #[error(transparent)]
+    Refused(#[from] Refusal),
+    /// Its id belonged to a claim that was deleted.
+    #[error("id {0} is retired: its claim was deleted")]
+    Retired(String),
+    /// Its id is that of a record which is no claim, and which it may not write over.
+    #[error("id {0} belongs to a record that is no claim")]
+    Taken(String),
+    /// There is no such claim that could be changed.
+    #[error("no current atom {0}")]
+    NoCurrent(String),
+    /// `why` is no accession.
+    #[error("{0} is not an accession: deed- or sha256: and a name without blanks or commas")]
+    NotAccession(String),
+    /// What an update would make of a claim is not let in.
+    #[error(transparent)]
+    NotMerged(#[from] NotMerged),
+    /// An update would say what another live claim says.
+    #[error("atom {0} says the same already")]
+    Repeats(String),
+    /// The pack failed.
+    #[error(transparent)]
+    Pack(#[from] pack::Error),
+}
+
+/// Checks a claim, gives it what the writer adds, and works out all that needs no lock.
+///
+/// # Errors
+/// The first rule it breaks.
+pub fn prepare(
+    claim: &mut Record,
+    workspace: &str,
+    id: String,
+    now: Micros,
+    tokenizer: &mut Tokenizer,
+) -> Result<Prepared, Refusal> {
+    admit(claim, workspace)?;
+    stamp(claim, id, now);
+    Ok(Prepared::new(claim, settle::keys(claim), workspace, tokenizer))
+}
+
+/// Writes a prepared claim, settles it among the others ([`settle::settle`]), and returns it as it
+/// is stored.
+///
+/// # Errors
+/// [`Error::Retired`], or what the pack says.
+pub fn write(transaction: &mut Transaction<'_>, claim: Prepared) -> Result<Written, Error> {
+    let id = claim.id().to_owned();
+    match put(transaction, claim)? {
+        Some(same) => Ok(Written::Known(same)),
+        None => Ok(Written::Stored(settle::settle(transaction, &id)?)),
+    }
+}
+
+/// Writes a prepared claim, unless a live one says the same: then it is returned.
+///
+/// # Errors
+/// As [`write()`].
+pub fn put(transaction: &mut Transaction<'_>, claim: Prepared) -> Result<Option<Record>, Error> {
+    let known = transaction.get(claim.id())?;
+    if known.as_ref().is_some_and(record::tombstone) {
+        return Err(Error::Retired(claim.id().to_owned()));
+    }
+    if known.as_ref().is_some_and(|known| Kind::of(known).is_none()) {
+        return Err(Error::Taken(claim.id().to_owned()));
+    }
+    let name = transaction.snapshot().name();
+    if let Some(same) = same_as(transaction, claim.keys(), || claim.record(name))? {
+        return Ok(Some(same));
+    }
+    if let Some(known) = &known {
+        // Mail that repeats is kept, but not the same letter twice: an import may be run again.
+        if unstamped(known.clone()) == unstamped(claim.record(name)) {
+            return Ok(Some(known.clone()));
+        }
+    }
+    let mut claim = claim;
+    if let Some(ts) = known.and_then(|mut known| known.remove("ts")) {
+        // A rewrite under a live id replaces the record, but not when it was first written.
+        claim = claim.with("ts", ts, name);
+    }
+    transaction.put_prepared(claim)?;
+    Ok(None)
+}
+
+/// A record without what a write stamps on it whatever it brings.
+fn unstamped(mut record: Record) -> Record {
+    let ts = record.shift_remove("ts");
+    record.shift_remove("updated");
+    if record.get("valid_from") == ts.as_ref() {
+        record.shift_remove("valid_from");
+    }
+    record
+}
+
+/// The live claim that says what a record with these keys says. The record itself is made only
+/// if something bears one of them.
+fn same_as(
+    transaction: &Transaction<'_>,
+    keys: &[u64],
+    record: impl FnOnce() -> Record,
+) -> Result<Option<Record>, pack::Error> {
+    let mut others = Vec::new();
+    for key in keys {
+        others.extend(transaction.with_key(*key)?);
+    }
+    if others.is_empty() {
+        return Ok(None);
+    }
+    let now = transaction.now();
+    let wanted = same_key(&record());
+    let same = |other: &Record| is_live(other, now) && same_key(other) == wanted;
+    Ok(others.into_iter().find(|other| wanted.is_some() && same(other)))
+}
+
+/// Withdraws a claim: a version that says so, with the deed that withdrew it.
+///
+/// # Errors
+/// [`Error::NoCurrent`] unless there is such a claim, [`Error::NotAccession`], or the pack's.
+pub fn delete(
+    transaction: &mut Transaction<'_>,
+    id: &str,
+    why: Option<&str>,
+) -> Result<Record, Error> {
+    if let Some(why) = why.filter(|why| !is_accession(why)) {
+        return Err(Error::NotAccession(why.to_owned()));
+    }
+    let current = transaction.get(id)?.filter(|record| !record::tombstone(record));
+    let Some(mut record) = current else { return Err(Error::NoCurrent(id.to_owned())) };
+    record.insert("tombstone".into(), Value::Bool(true));
+    if let Some(why) = why {
+        record.insert("retracted_by".into(), why.into());
+    }
+    record.insert("updated".into(), transaction.now().format_ms().into());
+    transaction.put(record.clone(), Vec::new())?;
+    Ok(record)
+}
+
+/// The live claim with an id.
+///
+/// # Errors
+/// [`Error::NoCurrent`] unless there is one, or the pack's.
+fn current(transaction: &Transaction<'_>, id: &str) -> Result<Record, Error> {
+    let now = transaction.now();
+    let live = |record: &Record| Kind::of(record).is_some() && is_live(record, now);
+    transaction.get(id)?.filter(live).ok_or_else(|| Error::NoCurrent(id.to_owned()))
+}
+
+/// Puts a new version of a claim, found by the same keys as a first one.
+fn put_again(transaction: &mut Transaction<'_>, record: &Record) -> Result<(), pack::Error> {
+    transaction.put(record.clone(), keys(record))
+}
+
+/// The hashes by which a version is found: a tombstone by none.
+pub fn keys(record: &Record) -> Vec<u64> {
+    if record::tombstone(record) { Vec::new() } else { settle::keys(record) }
+}
+
+/// Marks a claim's review as recalled or lapsed.
+///
+/// # Errors
+/// As [`delete`].
+pub fn grade(transaction: &mut Transaction<'_>, id: &str, recalled: bool) -> Result<Record, Error> {
+    let mut record = current(transaction, id)?;
+    review::grade(&mut record, recalled, transaction.now());
+    put_again(transaction, &record)?;
+    Ok(record)
+}
+
+/// Merges fields into a live claim; every check of a first write holds for the result.
+///
+/// # Errors
+/// [`Error::NotMerged`] for what the result may not be, [`Error::Repeats`] when it would say what
+/// another live claim says, or as [`delete`].
+pub fn update(
+    transaction: &mut Transaction<'_>,
+    id: &str,
+    fields: &Record,
+) -> Result<Record, Error> {
+    let live = current(transaction, id)?;
+    let workspace = transaction.snapshot().name();
+    let record = atom::update(&live, fields, workspace, transaction.now())?;
+    let other = same_as(transaction, &keys(&record), || record.clone())?;
+    if let Some(other) = other.filter(|other| record::id(other) != id) {
+        return Err(Error::Repeats(record::id(&other).to_owned()));
+    }
+    put_again(transaction, &record)?;
+    Ok(settle::settle(transaction, id)?)
+}
+
+/// What a sweep did.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Sweep {
+    /// Reviews that lapsed.
+    pub lapsed: u64,
+    /// Ids of claims that were forgotten.
+    pub forgotten: Vec<String>,
+}
+
+/// The neglect sweep: reviews left due past twice their interval lapse, and claims that nobody
+/// ever recalled are forgotten after three misses.
+///
+/// # Errors
+/// The pack's.
+pub fn sweep(transaction: &mut Transaction<'_>) -> Result<Sweep, pack::Error> {
+    let now = transaction.now();
+    let mut done = Sweep::default();
+    for place in overdue(transaction.snapshot(), &View::now(now), review::latest_swept(now)) {
+        let mut record = transaction.snapshot().record(place)?;
+        match review::sweep(&mut record, now) {
+            Some(Swept::Lapsed) => done.lapsed += 1,
+            Some(Swept::Forgotten) => done.forgotten.push(record::id(&record).to_owned()),
+            None => continue,
+        }
+        put_again(transaction, &record)?;
+    }
+    Ok(done)
+}
+
+/// Live claims that were due at `at` or before, read off a column. In no order.
+pub fn overdue(snapshot: &Snapshot, view: &View, at: Micros) -> Vec<Place> {
+    let mut places = Vec::new();
+    for (number, segment) in snapshot.segments().iter().enumerate() {
+        let Some(due) = segment.column(record::DUE_AT) else { continue };
+        for row in (0..segment.rows()).filter(|row| due.get(*row) <= at.0) {
+            let place = Place { segment: number as u32, row };
+            if snapshot.visible(place, view) {
+                places.push(place);
+            }
+        }
+    }
+    places
+}
+
+/// A pair that consolidation found: what is closed, and by what.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Closed {
+    /// The earlier claim.
+    pub old: Record,
+    /// The later one.
+    pub new: Record,
+}
+
+/// Finds what later claims replace, over the whole live set; with `apply` closes it.
+///
+/// # Errors
+/// The pack's.
+pub fn consolidate(
+    transaction: &mut Transaction<'_>,
+    apply: bool,
+) -> Result<(usize, Vec<Closed>), pack::Error> {
+    let snapshot = transaction.snapshot();
+    let now = transaction.now();
+    let mut live = Vec::new();
+    for place in snapshot.shown(&View::now(now)) {
+        if Kind::named(snapshot.segment(place).kind(place.row)?).is_some() {
+            live.push(snapshot.record(place)?);
+        }
+    }
+    let topics: Vec<Vec<String>> = live.iter().map(topics::of).collect();
+    let readings: Vec<Reading<'_>> = live
+        .iter()
+        .zip(&topics)
+        .map(|(record, topics)| Reading::of(record, topics, topics::declared(record)))
+        .collect();
+    let pairs = atom::consolidate(&readings);
+    drop(readings);
+    let count = live.len();
+    let mut closed: Vec<Closed> = Vec::with_capacity(pairs.len());
+    let mut by_new: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+    for pair in &pairs {
+        by_new.entry(pair.new).or_default().push(pair.old);
+        closed.push(Closed { old: live[pair.old].clone(), new: live[pair.new].clone() });
+    }
+    if apply {
+        for (new, olds) in by_new {
+            let ids: Vec<String> =
+                olds.iter().map(|old| record::id(&live[*old]).to_owned()).collect();
+            for old in olds {
+                atom::close(&mut live[old], now);
+            }
+            let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
+            atom::list_closed(&mut live[new], &ids, |_| true);
+            live[new].insert("updated".into(), now.format_ms().into());
+        }
+        let mut touched: Vec<usize> = pairs.iter().flat_map(|pair| [pair.old, pair.new]).collect();
+        touched.sort_unstable();
+        touched.dedup();
+        for at in touched {
+            put_again(transaction, &live[at])?;
+        }
+    }
+    Ok((count, closed))
+}
+
+/// A record as an answer shows it: with what is derived from it and stored nowhere.
+pub fn shown(mut record: Record) -> Record {
+    if let Some(kind) = Kind::of(&record) {
+        let text = record::string(&record, "text").unwrap_or_default();
+        let prose = prose_report(kind, text);
+        record.insert("prose".into(), Value::Object(prose));
+    }
+    record
+}
+
+/// What a person should know about the prose of a claim that was stored all the same.
+pub fn warning(record: &Record) -> Option<String> {
+    let kind = Kind::of(record)?;
+    let complaint = Prose::of(record::string(record, "text")?).complaint_for(kind);
+    complaint.map(|complaint| complaint.to_string())
+}
