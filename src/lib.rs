@@ -1,1 +1,73 @@
 //! packset: the memory a coding agent keeps.
+//!
+//! A pack is a directory of short claims, written on purpose, with time, origin and a review
+//! clock, and found again in milliseconds. This library is everything the programs in `bin/` do;
+//! a program only opens the doors (files, environment, clock, terminal) and hands them in.
+//!
+//! # Reading order
+//!
+//! *A search, from argv to output*: [`cli`] reads the command line, [`command::search`] is the
+//! verb, [`place`] finds home and workspace, [`pack::Store::snapshot`] opens one generation
+//! without a lock, [`text`] turns the question into terms, [`search`] ranks, and
+//! [`pack::record`] puts the hits together again.
+//!
+//! *A claim, from argv to fsync*: [`command::remember`] hands words to [`claim`], which
+//! asks [`atom`] whether the claim may be let in and, under the store's lock, whether it is new;
+//! [`pack::transaction`] chains its version to the ones before, [`pack::store`] folds, writes,
+//! syncs and publishes. The bytes themselves are `packset-segments`'s, described in its
+//! `FORMAT.md`.
+//!
+//! # What is where
+//!
+//! | module | what it decides |
+//! |---|---|
+//! | [`atom`] | what a claim is and which are let in |
+//! | [`text`] | what a text is found by |
+//! | [`claim`] | what a written claim does, decided under the lock |
+//! | [`pack`] | versions, views, commits, merges |
+//! | [`search`] | which claims answer, in which order |
+//! | [`cards`] | what stands beside the claims: cards, the pin, the attachment |
+//! | [`claim::proposals`] | which writes wait for a person, and how one accepts them |
+//! | [`review`] | when a claim is looked at again, and what is forgotten |
+//! | [`place`] | where the pack is and which workspace is meant |
+//! | [`command`] | one file per verb, thin |
+//! | [`cli`] | the shell around the verbs |
+//!
+//! # Words
+//!
+//! *pack* (the home directory), *workspace* (a scope in it), *store* (one workspace's files),
+//! *record* (a JSON object with an id and a kind), *claim* or *atom* (a record of schema
+//! `inside.atom/v1`), *version* (one written state of a record), *segment* (an immutable file of
+//! versions with its indexes), *manifest* (names the segments of one *generation*), *snapshot*
+//! (a manifest with its segments open), *view* (a point in recorded and in valid time), *overlay*
+//! (which older versions a segment ends), *fold* (merge on write), *compact* (merge on request),
+//! *ballot* (one scorer's list), *panel* (how ballots become one).
+//!
+//! # Decisions that differ from what others do
+//!
+//! - A segment is created under its final name: nothing reads it before a manifest names it, so a
+//!   rename would only add a step. A long compaction alone drafts in `t/`, because its lock is
+//!   not held.
+//! - Old manifests are removed before the next one is published, so that one sync of their
+//!   directory makes both durable: four syncs a commit, not five.
+//! - A text belongs to one row and is shared by later versions of its record that do not change
+//!   it; a merge hands it to the newest of them. State changes never copy text or postings.
+//! - Live document frequencies are kept as sums of changes per segment, so that neither layout
+//!   nor history moves a score.
+//! - A record keeps only what its shape and columns cannot give back; see [`pack::record`].
+
+pub mod atom;
+pub mod cards;
+pub mod claim;
+pub mod cli;
+pub mod clock;
+pub mod command;
+#[cfg(test)]
+mod disk;
+pub mod graph;
+pub mod pack;
+pub mod place;
+pub mod review;
+pub mod search;
+pub mod text;
+pub mod time;

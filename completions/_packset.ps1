@@ -1,0 +1,535 @@
+
+using namespace System.Management.Automation
+using namespace System.Management.Automation.Language
+
+Register-ArgumentCompleter -Native -CommandName 'packset' -ScriptBlock {
+    param($wordToComplete, $commandAst, $cursorPosition)
+
+    $commandElements = $commandAst.CommandElements
+    $command = @(
+        'packset'
+        for ($i = 1; $i -lt $commandElements.Count; $i++) {
+            $element = $commandElements[$i]
+            if ($element -isnot [StringConstantExpressionAst] -or
+                $element.StringConstantType -ne [StringConstantType]::BareWord -or
+                $element.Value.StartsWith('-') -or
+                $element.Value -eq $wordToComplete) {
+                break
+        }
+        $element.Value
+    }) -join ';'
+
+    $completions = @(switch ($command) {
+        'packset' {
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON instead of columns')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('-V', '-V ', [CompletionResultType]::ParameterName, 'Print version')
+            [CompletionResult]::new('--version', '--version', [CompletionResultType]::ParameterName, 'Print version')
+            [CompletionResult]::new('remember', 'remember', [CompletionResultType]::ParameterValue, 'Store one lesson')
+            [CompletionResult]::new('prefer', 'prefer', [CompletionResultType]::ParameterValue, 'Store one standing preference')
+            [CompletionResult]::new('search', 'search', [CompletionResultType]::ParameterValue, 'Find claims, best first')
+            [CompletionResult]::new('atoms', 'atoms', [CompletionResultType]::ParameterValue, 'List the claims of a workspace')
+            [CompletionResult]::new('status', 'status', [CompletionResultType]::ParameterValue, 'Count what a workspace holds')
+            [CompletionResult]::new('forget', 'forget', [CompletionResultType]::ParameterValue, 'Drop a workspace whole, without tombstones')
+            [CompletionResult]::new('export', 'export', [CompletionResultType]::ParameterValue, 'Write a workspace''s claims to a file')
+            [CompletionResult]::new('import', 'import', [CompletionResultType]::ParameterValue, 'Store the claims of a JSON Lines file')
+            [CompletionResult]::new('batch', 'batch', [CompletionResultType]::ParameterValue, 'Do what the lines of a file say, all in one commit')
+            [CompletionResult]::new('delete', 'delete', [CompletionResultType]::ParameterValue, 'Withdraw one claim, leaving a tombstone')
+            [CompletionResult]::new('due', 'due', [CompletionResultType]::ParameterValue, 'Claims whose review clock has run out, soonest first')
+            [CompletionResult]::new('grade', 'grade', [CompletionResultType]::ParameterValue, 'Mark a review recalled, or lapsed')
+            [CompletionResult]::new('sweep', 'sweep', [CompletionResultType]::ParameterValue, 'Lapse what was left due too long, forget what nobody ever recalled')
+            [CompletionResult]::new('update', 'update', [CompletionResultType]::ParameterValue, 'Merge fields into one live claim')
+            [CompletionResult]::new('consolidate', 'consolidate', [CompletionResultType]::ParameterValue, 'Find claims that later ones replace')
+            [CompletionResult]::new('islands', 'islands', [CompletionResultType]::ParameterValue, 'The link graph''s clusters, largest first')
+            [CompletionResult]::new('hubs', 'hubs', [CompletionResultType]::ParameterValue, 'The claims that the link graph turns on, highest first')
+            [CompletionResult]::new('island', 'island', [CompletionResultType]::ParameterValue, 'The memories that a cue activates, strongest first')
+            [CompletionResult]::new('fire', 'fire', [CompletionResultType]::ParameterValue, 'Strengthen the links between claims that were used together')
+            [CompletionResult]::new('accessions', 'accessions', [CompletionResultType]::ParameterValue, 'The accessions that the live claims cite')
+            [CompletionResult]::new('citers', 'citers', [CompletionResultType]::ParameterValue, 'The live claims that cite one accession')
+            [CompletionResult]::new('cards', 'cards', [CompletionResultType]::ParameterValue, 'Print the cards: who the agent works for, what the workspace is')
+            [CompletionResult]::new('card', 'card', [CompletionResultType]::ParameterValue, 'Write one card, or clear it')
+            [CompletionResult]::new('set', 'set', [CompletionResultType]::ParameterValue, 'Print a set''s three cards, or write them')
+            [CompletionResult]::new('pin', 'pin', [CompletionResultType]::ParameterValue, 'Read or set the pinned set')
+            [CompletionResult]::new('pack', 'pack', [CompletionResultType]::ParameterValue, 'The cards and the claims as one JSON document')
+            [CompletionResult]::new('attach', 'attach', [CompletionResultType]::ParameterValue, 'Hold one body for the next turn, or take it')
+            [CompletionResult]::new('proposals', 'proposals', [CompletionResultType]::ParameterValue, 'The open proposals: writes that wait for a person')
+            [CompletionResult]::new('propose', 'propose', [CompletionResultType]::ParameterValue, 'File one proposal by hand')
+            [CompletionResult]::new('accept', 'accept', [CompletionResultType]::ParameterValue, 'Make a proposal a claim')
+            [CompletionResult]::new('show', 'show', [CompletionResultType]::ParameterValue, 'Print one record, whatever its state')
+            [CompletionResult]::new('log', 'log', [CompletionResultType]::ParameterValue, 'Every version of a claim, or of all claims, newest first')
+            [CompletionResult]::new('diff', 'diff', [CompletionResultType]::ParameterValue, 'What changed between two generations or times')
+            [CompletionResult]::new('undo', 'undo', [CompletionResultType]::ParameterValue, 'Take back what one commit did')
+            [CompletionResult]::new('why', 'why', [CompletionResultType]::ParameterValue, 'What is behind a claim''s place in a search')
+            [CompletionResult]::new('purge', 'purge', [CompletionResultType]::ParameterValue, 'Erase a record, every version of it, from every file')
+            [CompletionResult]::new('compact', 'compact', [CompletionResultType]::ParameterValue, 'Merge a workspace''s segments')
+            [CompletionResult]::new('verify', 'verify', [CompletionResultType]::ParameterValue, 'Read every byte of a workspace and say what is damaged')
+            [CompletionResult]::new('which', 'which', [CompletionResultType]::ParameterValue, 'Print the workspace in force')
+            [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
+            break
+        }
+        'packset;remember' {
+            [CompletionResult]::new('--workspace', '--workspace', [CompletionResultType]::ParameterName, 'The workspace [default: see `packset which`]')
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON instead of columns')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'packset;prefer' {
+            [CompletionResult]::new('--workspace', '--workspace', [CompletionResultType]::ParameterName, 'The workspace [default: see `packset which`]')
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON instead of columns')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'packset;search' {
+            [CompletionResult]::new('--workspace', '--workspace', [CompletionResultType]::ParameterName, 'The workspace [default: see `packset which`]')
+            [CompletionResult]::new('--as-of', '--as-of', [CompletionResultType]::ParameterName, 'What was true at this time')
+            [CompletionResult]::new('--known-at', '--known-at', [CompletionResultType]::ParameterName, 'What the pack knew at this time')
+            [CompletionResult]::new('--rank', '--rank', [CompletionResultType]::ParameterName, 'What the score means: the panel''s verdict or plain relevance')
+            [CompletionResult]::new('--limit', '--limit', [CompletionResultType]::ParameterName, 'Most hits to print')
+            [CompletionResult]::new('--kind', '--kind', [CompletionResultType]::ParameterName, 'Only claims of this kind')
+            [CompletionResult]::new('--set', '--set', [CompletionResultType]::ParameterName, 'Only claims of this set')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Say nothing on stderr, and exit 1 when nothing is found')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Say nothing on stderr, and exit 1 when nothing is found')
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON instead of columns')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'packset;atoms' {
+            [CompletionResult]::new('--as-of', '--as-of', [CompletionResultType]::ParameterName, 'What was true at this time')
+            [CompletionResult]::new('--known-at', '--known-at', [CompletionResultType]::ParameterName, 'What the pack knew at this time')
+            [CompletionResult]::new('--kind', '--kind', [CompletionResultType]::ParameterName, 'Only claims of this kind')
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON instead of columns')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'packset;status' {
+            [CompletionResult]::new('--all', '--all', [CompletionResultType]::ParameterName, 'Every workspace of the pack')
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON instead of columns')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'packset;forget' {
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON instead of columns')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'packset;export' {
+            [CompletionResult]::new('--into', '--into', [CompletionResultType]::ParameterName, 'The directory that receives WS.jsonl; made if it is missing')
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON instead of columns')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'packset;import' {
+            [CompletionResult]::new('--workspace', '--workspace', [CompletionResultType]::ParameterName, 'The workspace [default: see `packset which`]')
+            [CompletionResult]::new('--kind', '--kind', [CompletionResultType]::ParameterName, 'Kind of the lines that name none')
+            [CompletionResult]::new('--batch', '--batch', [CompletionResultType]::ParameterName, 'Lines stored in one commit')
+            [CompletionResult]::new('--records', '--records', [CompletionResultType]::ParameterName, 'Take records of any kind but a claim''s, as they are')
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON instead of columns')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'packset;batch' {
+            [CompletionResult]::new('--workspace', '--workspace', [CompletionResultType]::ParameterName, 'The workspace [default: see `packset which`]')
+            [CompletionResult]::new('--best-effort', '--best-effort', [CompletionResultType]::ParameterName, 'Do what can be done, and say what could not')
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON instead of columns')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'packset;delete' {
+            [CompletionResult]::new('--workspace', '--workspace', [CompletionResultType]::ParameterName, 'The workspace [default: see `packset which`]')
+            [CompletionResult]::new('--why', '--why', [CompletionResultType]::ParameterName, 'The accession of the deed that withdraws the claim')
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON instead of columns')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'packset;due' {
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON instead of columns')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'packset;grade' {
+            [CompletionResult]::new('--lapsed', '--lapsed', [CompletionResultType]::ParameterName, 'The review lapsed; without it, it was recalled')
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON instead of columns')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'packset;sweep' {
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON instead of columns')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'packset;update' {
+            [CompletionResult]::new('--workspace', '--workspace', [CompletionResultType]::ParameterName, 'The workspace [default: see `packset which`]')
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON instead of columns')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'packset;consolidate' {
+            [CompletionResult]::new('--apply', '--apply', [CompletionResultType]::ParameterName, 'Close the earlier claim of each pair')
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON instead of columns')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'packset;islands' {
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON instead of columns')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'packset;hubs' {
+            [CompletionResult]::new('--limit', '--limit', [CompletionResultType]::ParameterName, 'Most claims to print')
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON instead of columns')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'packset;island' {
+            [CompletionResult]::new('--workspace', '--workspace', [CompletionResultType]::ParameterName, 'The workspace [default: see `packset which`]')
+            [CompletionResult]::new('--limit', '--limit', [CompletionResultType]::ParameterName, 'Most claims to print')
+            [CompletionResult]::new('--fire', '--fire', [CompletionResultType]::ParameterName, 'Wire the top eight together, once an hour for one cue')
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON instead of columns')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'packset;fire' {
+            [CompletionResult]::new('--workspace', '--workspace', [CompletionResultType]::ParameterName, 'The workspace [default: see `packset which`]')
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON instead of columns')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'packset;accessions' {
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON instead of columns')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'packset;citers' {
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON instead of columns')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'packset;cards' {
+            [CompletionResult]::new('--set', '--set', [CompletionResultType]::ParameterName, 'The cards, and the claims, of this set')
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON instead of columns')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'packset;card' {
+            [CompletionResult]::new('--workspace', '--workspace', [CompletionResultType]::ParameterName, 'The workspace [default: see `packset which`]')
+            [CompletionResult]::new('--set', '--set', [CompletionResultType]::ParameterName, 'The set whose card it is')
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON instead of columns')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'packset;set' {
+            [CompletionResult]::new('--workspace', '--workspace', [CompletionResultType]::ParameterName, 'The workspace [default: see `packset which`]')
+            [CompletionResult]::new('--user', '--user', [CompletionResultType]::ParameterName, 'Its user card; an empty text clears it')
+            [CompletionResult]::new('--memory', '--memory', [CompletionResultType]::ParameterName, 'Its memory card; an empty text clears it')
+            [CompletionResult]::new('--instructions', '--instructions', [CompletionResultType]::ParameterName, 'Its instructions; an empty text clears them')
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON instead of columns')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'packset;pin' {
+            [CompletionResult]::new('--workspace', '--workspace', [CompletionResultType]::ParameterName, 'The workspace [default: see `packset which`]')
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON instead of columns')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'packset;pack' {
+            [CompletionResult]::new('--set', '--set', [CompletionResultType]::ParameterName, 'The cards, and the claims, of this set')
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON instead of columns')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'packset;attach' {
+            [CompletionResult]::new('--workspace', '--workspace', [CompletionResultType]::ParameterName, 'The workspace [default: see `packset which`]')
+            [CompletionResult]::new('--label', '--label', [CompletionResultType]::ParameterName, 'What to call the body')
+            [CompletionResult]::new('--take', '--take', [CompletionResultType]::ParameterName, 'Print what is held and hold it no longer')
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON instead of columns')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'packset;proposals' {
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON instead of columns')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'packset;propose' {
+            [CompletionResult]::new('--workspace', '--workspace', [CompletionResultType]::ParameterName, 'The workspace [default: see `packset which`]')
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON instead of columns')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'packset;accept' {
+            [CompletionResult]::new('--workspace', '--workspace', [CompletionResultType]::ParameterName, 'The workspace [default: see `packset which`]')
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON instead of columns')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'packset;show' {
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON instead of columns')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'packset;log' {
+            [CompletionResult]::new('--workspace', '--workspace', [CompletionResultType]::ParameterName, 'The workspace [default: see `packset which`]')
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON instead of columns')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'packset;diff' {
+            [CompletionResult]::new('--workspace', '--workspace', [CompletionResultType]::ParameterName, 'The workspace [default: see `packset which`]')
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON instead of columns')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'packset;undo' {
+            [CompletionResult]::new('--workspace', '--workspace', [CompletionResultType]::ParameterName, 'The workspace [default: see `packset which`]')
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON instead of columns')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'packset;why' {
+            [CompletionResult]::new('--workspace', '--workspace', [CompletionResultType]::ParameterName, 'The workspace [default: see `packset which`]')
+            [CompletionResult]::new('--as-of', '--as-of', [CompletionResultType]::ParameterName, 'What was true at this time')
+            [CompletionResult]::new('--known-at', '--known-at', [CompletionResultType]::ParameterName, 'What the pack knew at this time')
+            [CompletionResult]::new('--query', '--query', [CompletionResultType]::ParameterName, 'What was looked for')
+            [CompletionResult]::new('--limit', '--limit', [CompletionResultType]::ParameterName, 'Hits of the search that is explained')
+            [CompletionResult]::new('--kind', '--kind', [CompletionResultType]::ParameterName, 'The search was for this kind alone')
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON instead of columns')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'packset;purge' {
+            [CompletionResult]::new('--workspace', '--workspace', [CompletionResultType]::ParameterName, 'The workspace [default: see `packset which`]')
+            [CompletionResult]::new('--query', '--query', [CompletionResultType]::ParameterName, 'Erase what this search finds first')
+            [CompletionResult]::new('--limit', '--limit', [CompletionResultType]::ParameterName, 'Hits of the search that are erased')
+            [CompletionResult]::new('--dry-run', '--dry-run', [CompletionResultType]::ParameterName, 'Say what would be erased, and erase nothing')
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON instead of columns')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'packset;compact' {
+            [CompletionResult]::new('--keep', '--keep', [CompletionResultType]::ParameterName, 'Drop versions that ended longer ago than this: 36h, 90d, 52w [default: keep all]')
+            [CompletionResult]::new('--all', '--all', [CompletionResultType]::ParameterName, 'Every workspace of the pack')
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON instead of columns')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'packset;verify' {
+            [CompletionResult]::new('--all', '--all', [CompletionResultType]::ParameterName, 'Every workspace of the pack')
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON instead of columns')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'packset;which' {
+            [CompletionResult]::new('--explain', '--explain', [CompletionResultType]::ParameterName, 'Say how the workspace and the pack''s home were found')
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON instead of columns')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'packset;help' {
+            [CompletionResult]::new('remember', 'remember', [CompletionResultType]::ParameterValue, 'Store one lesson')
+            [CompletionResult]::new('prefer', 'prefer', [CompletionResultType]::ParameterValue, 'Store one standing preference')
+            [CompletionResult]::new('search', 'search', [CompletionResultType]::ParameterValue, 'Find claims, best first')
+            [CompletionResult]::new('atoms', 'atoms', [CompletionResultType]::ParameterValue, 'List the claims of a workspace')
+            [CompletionResult]::new('status', 'status', [CompletionResultType]::ParameterValue, 'Count what a workspace holds')
+            [CompletionResult]::new('forget', 'forget', [CompletionResultType]::ParameterValue, 'Drop a workspace whole, without tombstones')
+            [CompletionResult]::new('export', 'export', [CompletionResultType]::ParameterValue, 'Write a workspace''s claims to a file')
+            [CompletionResult]::new('import', 'import', [CompletionResultType]::ParameterValue, 'Store the claims of a JSON Lines file')
+            [CompletionResult]::new('batch', 'batch', [CompletionResultType]::ParameterValue, 'Do what the lines of a file say, all in one commit')
+            [CompletionResult]::new('delete', 'delete', [CompletionResultType]::ParameterValue, 'Withdraw one claim, leaving a tombstone')
+            [CompletionResult]::new('due', 'due', [CompletionResultType]::ParameterValue, 'Claims whose review clock has run out, soonest first')
+            [CompletionResult]::new('grade', 'grade', [CompletionResultType]::ParameterValue, 'Mark a review recalled, or lapsed')
+            [CompletionResult]::new('sweep', 'sweep', [CompletionResultType]::ParameterValue, 'Lapse what was left due too long, forget what nobody ever recalled')
+            [CompletionResult]::new('update', 'update', [CompletionResultType]::ParameterValue, 'Merge fields into one live claim')
+            [CompletionResult]::new('consolidate', 'consolidate', [CompletionResultType]::ParameterValue, 'Find claims that later ones replace')
+            [CompletionResult]::new('islands', 'islands', [CompletionResultType]::ParameterValue, 'The link graph''s clusters, largest first')
+            [CompletionResult]::new('hubs', 'hubs', [CompletionResultType]::ParameterValue, 'The claims that the link graph turns on, highest first')
+            [CompletionResult]::new('island', 'island', [CompletionResultType]::ParameterValue, 'The memories that a cue activates, strongest first')
+            [CompletionResult]::new('fire', 'fire', [CompletionResultType]::ParameterValue, 'Strengthen the links between claims that were used together')
+            [CompletionResult]::new('accessions', 'accessions', [CompletionResultType]::ParameterValue, 'The accessions that the live claims cite')
+            [CompletionResult]::new('citers', 'citers', [CompletionResultType]::ParameterValue, 'The live claims that cite one accession')
+            [CompletionResult]::new('cards', 'cards', [CompletionResultType]::ParameterValue, 'Print the cards: who the agent works for, what the workspace is')
+            [CompletionResult]::new('card', 'card', [CompletionResultType]::ParameterValue, 'Write one card, or clear it')
+            [CompletionResult]::new('set', 'set', [CompletionResultType]::ParameterValue, 'Print a set''s three cards, or write them')
+            [CompletionResult]::new('pin', 'pin', [CompletionResultType]::ParameterValue, 'Read or set the pinned set')
+            [CompletionResult]::new('pack', 'pack', [CompletionResultType]::ParameterValue, 'The cards and the claims as one JSON document')
+            [CompletionResult]::new('attach', 'attach', [CompletionResultType]::ParameterValue, 'Hold one body for the next turn, or take it')
+            [CompletionResult]::new('proposals', 'proposals', [CompletionResultType]::ParameterValue, 'The open proposals: writes that wait for a person')
+            [CompletionResult]::new('propose', 'propose', [CompletionResultType]::ParameterValue, 'File one proposal by hand')
+            [CompletionResult]::new('accept', 'accept', [CompletionResultType]::ParameterValue, 'Make a proposal a claim')
+            [CompletionResult]::new('show', 'show', [CompletionResultType]::ParameterValue, 'Print one record, whatever its state')
+            [CompletionResult]::new('log', 'log', [CompletionResultType]::ParameterValue, 'Every version of a claim, or of all claims, newest first')
+            [CompletionResult]::new('diff', 'diff', [CompletionResultType]::ParameterValue, 'What changed between two generations or times')
+            [CompletionResult]::new('undo', 'undo', [CompletionResultType]::ParameterValue, 'Take back what one commit did')
+            [CompletionResult]::new('why', 'why', [CompletionResultType]::ParameterValue, 'What is behind a claim''s place in a search')
+            [CompletionResult]::new('purge', 'purge', [CompletionResultType]::ParameterValue, 'Erase a record, every version of it, from every file')
+            [CompletionResult]::new('compact', 'compact', [CompletionResultType]::ParameterValue, 'Merge a workspace''s segments')
+            [CompletionResult]::new('verify', 'verify', [CompletionResultType]::ParameterValue, 'Read every byte of a workspace and say what is damaged')
+            [CompletionResult]::new('which', 'which', [CompletionResultType]::ParameterValue, 'Print the workspace in force')
+            [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
+            break
+        }
+        'packset;help;remember' {
+            break
+        }
+        'packset;help;prefer' {
+            break
+        }
+        'packset;help;search' {
+            break
+        }
+        'packset;help;atoms' {
+            break
+        }
+        'packset;help;status' {
+            break
+        }
+        'packset;help;forget' {
+            break
+        }
+        'packset;help;export' {
+            break
+        }
+        'packset;help;import' {
+            break
+        }
+        'packset;help;batch' {
+            break
+        }
+        'packset;help;delete' {
+            break
+        }
+        'packset;help;due' {
+            break
+        }
+        'packset;help;grade' {
+            break
+        }
+        'packset;help;sweep' {
+            break
+        }
+        'packset;help;update' {
+            break
+        }
+        'packset;help;consolidate' {
+            break
+        }
+        'packset;help;islands' {
+            break
+        }
+        'packset;help;hubs' {
+            break
+        }
+        'packset;help;island' {
+            break
+        }
+        'packset;help;fire' {
+            break
+        }
+        'packset;help;accessions' {
+            break
+        }
+        'packset;help;citers' {
+            break
+        }
+        'packset;help;cards' {
+            break
+        }
+        'packset;help;card' {
+            break
+        }
+        'packset;help;set' {
+            break
+        }
+        'packset;help;pin' {
+            break
+        }
+        'packset;help;pack' {
+            break
+        }
+        'packset;help;attach' {
+            break
+        }
+        'packset;help;proposals' {
+            break
+        }
+        'packset;help;propose' {
+            break
+        }
+        'packset;help;accept' {
+            break
+        }
+        'packset;help;show' {
+            break
+        }
+        'packset;help;log' {
+            break
+        }
+        'packset;help;diff' {
+            break
+        }
+        'packset;help;undo' {
+            break
+        }
+        'packset;help;why' {
+            break
+        }
+        'packset;help;purge' {
+            break
+        }
+        'packset;help;compact' {
+            break
+        }
+        'packset;help;verify' {
+            break
+        }
+        'packset;help;which' {
+            break
+        }
+        'packset;help;help' {
+            break
+        }
+    })
+
+    $completions.Where{ $_.CompletionText -like "$wordToComplete*" } |
+        Sort-Object -Property ListItemText
+}

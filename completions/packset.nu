@@ -1,0 +1,523 @@
+module completions {
+
+  # The memory a coding agent keeps
+  export extern packset [
+    --json                    # Print JSON instead of columns
+    --help(-h)                # Print help (see more with '--help')
+    --version(-V)             # Print version
+  ]
+
+  # Store one lesson
+  export extern "packset remember" [
+    --workspace: string       # The workspace [default: see `packset which`]
+    --json                    # Print JSON instead of columns
+    --help(-h)                # Print help (see more with '--help')
+    ...text: string           # The claim; words are joined by spaces
+  ]
+
+  # Store one standing preference
+  export extern "packset prefer" [
+    --workspace: string       # The workspace [default: see `packset which`]
+    --json                    # Print JSON instead of columns
+    --help(-h)                # Print help (see more with '--help')
+    ...text: string           # The claim; words are joined by spaces
+  ]
+
+  def "nu-complete packset search rank" [] {
+    [ "fused" "relevance" ]
+  }
+
+  # Find claims, best first
+  export extern "packset search" [
+    --workspace: string       # The workspace [default: see `packset which`]
+    --as-of: string           # What was true at this time
+    --known-at: string        # What the pack knew at this time
+    --rank: string@"nu-complete packset search rank" # What the score means: the panel's verdict or plain relevance
+    --limit: string           # Most hits to print
+    --kind: string            # Only claims of this kind
+    --set: string             # Only claims of this set
+    --quiet(-q)               # Say nothing on stderr, and exit 1 when nothing is found
+    --json                    # Print JSON instead of columns
+    --help(-h)                # Print help (see more with '--help')
+    ...query: string          # What to look for; words are joined by spaces
+  ]
+
+  # List the claims of a workspace
+  export extern "packset atoms" [
+    --as-of: string           # What was true at this time
+    --known-at: string        # What the pack knew at this time
+    --kind: string            # Only claims of this kind
+    --json                    # Print JSON instead of columns
+    --help(-h)                # Print help (see more with '--help')
+    workspace?: string        # The workspace [default: see `packset which`]
+  ]
+
+  # Count what a workspace holds
+  export extern "packset status" [
+    --all                     # Every workspace of the pack
+    --json                    # Print JSON instead of columns
+    --help(-h)                # Print help (see more with '--help')
+    workspace?: string        # The workspace [default: see `packset which`]
+  ]
+
+  # Drop a workspace whole, without tombstones
+  export extern "packset forget" [
+    --json                    # Print JSON instead of columns
+    --help(-h)                # Print help (see more with '--help')
+    workspace: string         # The workspace to drop; never assumed
+  ]
+
+  # Write a workspace's claims to a file
+  export extern "packset export" [
+    --into: string            # The directory that receives WS.jsonl; made if it is missing
+    --json                    # Print JSON instead of columns
+    --help(-h)                # Print help (see more with '--help')
+    workspace?: string        # The workspace [default: see `packset which`]
+  ]
+
+  # Store the claims of a JSON Lines file
+  export extern "packset import" [
+    --workspace: string       # The workspace [default: see `packset which`]
+    --records                 # Take records of any kind but a claim's, as they are
+    --kind: string            # Kind of the lines that name none
+    --batch: string           # Lines stored in one commit
+    --json                    # Print JSON instead of columns
+    --help(-h)                # Print help (see more with '--help')
+    file: string              # The JSON Lines file; `-` is standard input
+  ]
+
+  # Do what the lines of a file say, all in one commit
+  export extern "packset batch" [
+    --workspace: string       # The workspace [default: see `packset which`]
+    --best-effort             # Do what can be done, and say what could not
+    --json                    # Print JSON instead of columns
+    --help(-h)                # Print help (see more with '--help')
+    file: string              # The JSON Lines file; `-` is standard input
+  ]
+
+  # Withdraw one claim, leaving a tombstone
+  export extern "packset delete" [
+    --workspace: string       # The workspace [default: see `packset which`]
+    --why: string             # The accession of the deed that withdraws the claim
+    --json                    # Print JSON instead of columns
+    --help(-h)                # Print help (see more with '--help')
+    id: string                # The claim's id
+  ]
+
+  # Claims whose review clock has run out, soonest first
+  export extern "packset due" [
+    --json                    # Print JSON instead of columns
+    --help(-h)                # Print help (see more with '--help')
+    workspace?: string        # The workspace [default: see `packset which`]
+  ]
+
+  # Mark a review recalled, or lapsed
+  export extern "packset grade" [
+    --lapsed                  # The review lapsed; without it, it was recalled
+    --json                    # Print JSON instead of columns
+    --help(-h)                # Print help (see more with '--help')
+    id: string                # The claim's id
+    workspace?: string        # The workspace [default: see `packset which`]
+  ]
+
+  # Lapse what was left due too long, forget what nobody ever recalled
+  export extern "packset sweep" [
+    --json                    # Print JSON instead of columns
+    --help(-h)                # Print help (see more with '--help')
+    workspace?: string        # The workspace [default: see `packset which`]
+  ]
+
+  # Merge fields into one live claim
+  export extern "packset update" [
+    --workspace: string       # The workspace [default: see `packset which`]
+    --json                    # Print JSON instead of columns
+    --help(-h)                # Print help (see more with '--help')
+    id: string                # The claim's id
+    ...fields: string         # What to set: JSON, or else a string; null takes the field out
+  ]
+
+  # Find claims that later ones replace
+  export extern "packset consolidate" [
+    --apply                   # Close the earlier claim of each pair
+    --json                    # Print JSON instead of columns
+    --help(-h)                # Print help (see more with '--help')
+    workspace?: string        # The workspace [default: see `packset which`]
+  ]
+
+  # The link graph's clusters, largest first
+  export extern "packset islands" [
+    --json                    # Print JSON instead of columns
+    --help(-h)                # Print help (see more with '--help')
+    workspace?: string        # The workspace [default: see `packset which`]
+  ]
+
+  # The claims that the link graph turns on, highest first
+  export extern "packset hubs" [
+    --limit: string           # Most claims to print
+    --json                    # Print JSON instead of columns
+    --help(-h)                # Print help (see more with '--help')
+    workspace?: string        # The workspace [default: see `packset which`]
+  ]
+
+  # The memories that a cue activates, strongest first
+  export extern "packset island" [
+    --workspace: string       # The workspace [default: see `packset which`]
+    --fire                    # Wire the top eight together, once an hour for one cue
+    --limit: string           # Most claims to print
+    --json                    # Print JSON instead of columns
+    --help(-h)                # Print help (see more with '--help')
+    ...cue: string            # What comes to mind; words are joined by spaces
+  ]
+
+  # Strengthen the links between claims that were used together
+  export extern "packset fire" [
+    --workspace: string       # The workspace [default: see `packset which`]
+    --json                    # Print JSON instead of columns
+    --help(-h)                # Print help (see more with '--help')
+    ...ids: string            # The claims' ids, two or more
+  ]
+
+  # The accessions that the live claims cite
+  export extern "packset accessions" [
+    --json                    # Print JSON instead of columns
+    --help(-h)                # Print help (see more with '--help')
+    workspace?: string        # The workspace [default: see `packset which`]
+  ]
+
+  # The live claims that cite one accession
+  export extern "packset citers" [
+    --json                    # Print JSON instead of columns
+    --help(-h)                # Print help (see more with '--help')
+    accession: string         # The accession: deed-... or sha256:...
+    workspace?: string        # The workspace [default: see `packset which`]
+  ]
+
+  # Print the cards: who the agent works for, what the workspace is
+  export extern "packset cards" [
+    --set: string             # The cards, and the claims, of this set
+    --json                    # Print JSON instead of columns
+    --help(-h)                # Print help (see more with '--help')
+    workspace?: string        # The workspace [default: see `packset which`]
+  ]
+
+  def "nu-complete packset card card" [] {
+    [ "user" "memory" "instructions" ]
+  }
+
+  # Write one card, or clear it
+  export extern "packset card" [
+    --workspace: string       # The workspace [default: see `packset which`]
+    --set: string             # The set whose card it is
+    --json                    # Print JSON instead of columns
+    --help(-h)                # Print help (see more with '--help')
+    card: string@"nu-complete packset card card" # Which card
+    ...text: string           # What it is to say; an empty text clears it, `-` is standard input
+  ]
+
+  # Print a set's three cards, or write them
+  export extern "packset set" [
+    --workspace: string       # The workspace [default: see `packset which`]
+    --user: string            # Its user card; an empty text clears it
+    --memory: string          # Its memory card; an empty text clears it
+    --instructions: string    # Its instructions; an empty text clears them
+    --json                    # Print JSON instead of columns
+    --help(-h)                # Print help (see more with '--help')
+    name: string              # The set
+  ]
+
+  # Read or set the pinned set
+  export extern "packset pin" [
+    --workspace: string       # The workspace [default: see `packset which`]
+    --json                    # Print JSON instead of columns
+    --help(-h)                # Print help (see more with '--help')
+    name?: string             # The set to pin; an empty name unpins [default: print what is pinned]
+  ]
+
+  # The cards and the claims as one JSON document
+  export extern "packset pack" [
+    --set: string             # The cards, and the claims, of this set
+    --json                    # Print JSON instead of columns
+    --help(-h)                # Print help (see more with '--help')
+    workspace?: string        # The workspace [default: see `packset which`]
+  ]
+
+  # Hold one body for the next turn, or take it
+  export extern "packset attach" [
+    --workspace: string       # The workspace [default: see `packset which`]
+    --take                    # Print what is held and hold it no longer
+    --label: string           # What to call the body
+    --json                    # Print JSON instead of columns
+    --help(-h)                # Print help (see more with '--help')
+    ...text: string           # The body; an empty one clears, `-` is standard input [default: print what is held]
+  ]
+
+  # The open proposals: writes that wait for a person
+  export extern "packset proposals" [
+    --json                    # Print JSON instead of columns
+    --help(-h)                # Print help (see more with '--help')
+    workspace?: string        # The workspace [default: see `packset which`]
+  ]
+
+  # File one proposal by hand
+  export extern "packset propose" [
+    --workspace: string       # The workspace [default: see `packset which`]
+    --json                    # Print JSON instead of columns
+    --help(-h)                # Print help (see more with '--help')
+    ...text: string           # The claim; words are joined by spaces
+  ]
+
+  # Make a proposal a claim
+  export extern "packset accept" [
+    --workspace: string       # The workspace [default: see `packset which`]
+    --json                    # Print JSON instead of columns
+    --help(-h)                # Print help (see more with '--help')
+    id: string                # The proposal's id
+  ]
+
+  # Print one record, whatever its state
+  export extern "packset show" [
+    --json                    # Print JSON instead of columns
+    --help(-h)                # Print help (see more with '--help')
+    id: string                # The record's id
+    workspace?: string        # The workspace [default: see `packset which`]
+  ]
+
+  # Every version of a claim, or of all claims, newest first
+  export extern "packset log" [
+    --workspace: string       # The workspace [default: see `packset which`]
+    --json                    # Print JSON instead of columns
+    --help(-h)                # Print help (see more with '--help')
+    id?: string               # The claim's id [default: all claims]
+  ]
+
+  # What changed between two generations or times
+  export extern "packset diff" [
+    --workspace: string       # The workspace [default: see `packset which`]
+    --json                    # Print JSON instead of columns
+    --help(-h)                # Print help (see more with '--help')
+    range: string             # Two moments: g12..g15, or 2026-01-31..2026-02-28; an open end is the start, or now
+  ]
+
+  # Take back what one commit did
+  export extern "packset undo" [
+    --workspace: string       # The workspace [default: see `packset which`]
+    --json                    # Print JSON instead of columns
+    --help(-h)                # Print help (see more with '--help')
+    generation?: string       # The generation to take back, as `packset log` shows it [default: the newest]
+  ]
+
+  # What is behind a claim's place in a search
+  export extern "packset why" [
+    --workspace: string       # The workspace [default: see `packset which`]
+    --as-of: string           # What was true at this time
+    --known-at: string        # What the pack knew at this time
+    --query: string           # What was looked for
+    --limit: string           # Hits of the search that is explained
+    --kind: string            # The search was for this kind alone
+    --json                    # Print JSON instead of columns
+    --help(-h)                # Print help (see more with '--help')
+    id: string                # The claim's id
+  ]
+
+  # Erase a record, every version of it, from every file
+  export extern "packset purge" [
+    --workspace: string       # The workspace [default: see `packset which`]
+    --dry-run                 # Say what would be erased, and erase nothing
+    --query: string           # Erase what this search finds first
+    --limit: string           # Hits of the search that are erased
+    --json                    # Print JSON instead of columns
+    --help(-h)                # Print help (see more with '--help')
+    id?: string               # The record's id
+  ]
+
+  # Merge a workspace's segments
+  export extern "packset compact" [
+    --all                     # Every workspace of the pack
+    --keep: string            # Drop versions that ended longer ago than this: 36h, 90d, 52w [default: keep all]
+    --json                    # Print JSON instead of columns
+    --help(-h)                # Print help (see more with '--help')
+    workspace?: string        # The workspace [default: see `packset which`]
+  ]
+
+  # Read every byte of a workspace and say what is damaged
+  export extern "packset verify" [
+    --all                     # Every workspace of the pack
+    --json                    # Print JSON instead of columns
+    --help(-h)                # Print help (see more with '--help')
+    workspace?: string        # The workspace [default: see `packset which`]
+  ]
+
+  # Print the workspace in force
+  export extern "packset which" [
+    --explain                 # Say how the workspace and the pack's home were found
+    --json                    # Print JSON instead of columns
+    --help(-h)                # Print help (see more with '--help')
+  ]
+
+  # Print this message or the help of the given subcommand(s)
+  export extern "packset help" [
+  ]
+
+  # Store one lesson
+  export extern "packset help remember" [
+  ]
+
+  # Store one standing preference
+  export extern "packset help prefer" [
+  ]
+
+  # Find claims, best first
+  export extern "packset help search" [
+  ]
+
+  # List the claims of a workspace
+  export extern "packset help atoms" [
+  ]
+
+  # Count what a workspace holds
+  export extern "packset help status" [
+  ]
+
+  # Drop a workspace whole, without tombstones
+  export extern "packset help forget" [
+  ]
+
+  # Write a workspace's claims to a file
+  export extern "packset help export" [
+  ]
+
+  # Store the claims of a JSON Lines file
+  export extern "packset help import" [
+  ]
+
+  # Do what the lines of a file say, all in one commit
+  export extern "packset help batch" [
+  ]
+
+  # Withdraw one claim, leaving a tombstone
+  export extern "packset help delete" [
+  ]
+
+  # Claims whose review clock has run out, soonest first
+  export extern "packset help due" [
+  ]
+
+  # Mark a review recalled, or lapsed
+  export extern "packset help grade" [
+  ]
+
+  # Lapse what was left due too long, forget what nobody ever recalled
+  export extern "packset help sweep" [
+  ]
+
+  # Merge fields into one live claim
+  export extern "packset help update" [
+  ]
+
+  # Find claims that later ones replace
+  export extern "packset help consolidate" [
+  ]
+
+  # The link graph's clusters, largest first
+  export extern "packset help islands" [
+  ]
+
+  # The claims that the link graph turns on, highest first
+  export extern "packset help hubs" [
+  ]
+
+  # The memories that a cue activates, strongest first
+  export extern "packset help island" [
+  ]
+
+  # Strengthen the links between claims that were used together
+  export extern "packset help fire" [
+  ]
+
+  # The accessions that the live claims cite
+  export extern "packset help accessions" [
+  ]
+
+  # The live claims that cite one accession
+  export extern "packset help citers" [
+  ]
+
+  # Print the cards: who the agent works for, what the workspace is
+  export extern "packset help cards" [
+  ]
+
+  # Write one card, or clear it
+  export extern "packset help card" [
+  ]
+
+  # Print a set's three cards, or write them
+  export extern "packset help set" [
+  ]
+
+  # Read or set the pinned set
+  export extern "packset help pin" [
+  ]
+
+  # The cards and the claims as one JSON document
+  export extern "packset help pack" [
+  ]
+
+  # Hold one body for the next turn, or take it
+  export extern "packset help attach" [
+  ]
+
+  # The open proposals: writes that wait for a person
+  export extern "packset help proposals" [
+  ]
+
+  # File one proposal by hand
+  export extern "packset help propose" [
+  ]
+
+  # Make a proposal a claim
+  export extern "packset help accept" [
+  ]
+
+  # Print one record, whatever its state
+  export extern "packset help show" [
+  ]
+
+  # Every version of a claim, or of all claims, newest first
+  export extern "packset help log" [
+  ]
+
+  # What changed between two generations or times
+  export extern "packset help diff" [
+  ]
+
+  # Take back what one commit did
+  export extern "packset help undo" [
+  ]
+
+  # What is behind a claim's place in a search
+  export extern "packset help why" [
+  ]
+
+  # Erase a record, every version of it, from every file
+  export extern "packset help purge" [
+  ]
+
+  # Merge a workspace's segments
+  export extern "packset help compact" [
+  ]
+
+  # Read every byte of a workspace and say what is damaged
+  export extern "packset help verify" [
+  ]
+
+  # Print the workspace in force
+  export extern "packset help which" [
+  ]
+
+  # Print this message or the help of the given subcommand(s)
+  export extern "packset help help" [
+  ]
+
+}
+
+export use completions *
