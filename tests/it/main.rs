@@ -1,0 +1,37 @@
+//! The real program, run as a user runs it: one small DSL and one file per theme.
+//!
+//! Not here: the store's own proofs and the ranking's. Invariants: every test has a home, a
+//! working directory and an environment of its own, and nothing of the machine's; what a test
+//! expects comes from the contract, not from what the program printed.
+
+#![allow(
+    missing_docs,
+    clippy::disallowed_methods,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "a test's helpers touch the real world and may fail loudly"
+)]
+
+mod batch;
+mod cards;
+mod codes;
+mod corpus;
+mod crowd;
+mod damage;
+mod faults;
+mod grammar;
+mod harness;
+mod history;
+mod import;
+mod import_records;
+mod life;
+mod moments;
+mod network;
+mod places;
+mod proposals;
+mod purge;
+mod refusals;
+mod settle;
+mod terminal;
+mod verbs;
+mod words;

@@ -1,0 +1,7 @@
+#!/usr/bin/env bash
+# The kill -9 loop at length: KILLS kills (20000 unless given) of real writers on the real disk.
+# Takes about ten minutes on two cores. PACKSET_SEED names another run.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+export PACKSET_KILLS="${1:-20000}"
+exec cargo test --locked --test crash -- --nocapture
