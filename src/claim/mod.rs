@@ -143,17 +143,16 @@ fn unstamped(mut record: Record) -> Record {
     record
 }
 
-/// The live claim that says what a record with these keys says. The record itself is made only
-/// if something bears one of them.
+/// The live claim that says what a record with these keys says. Of the keys only the first is
+/// that of repeats ([`settle::keys`]); the others find claims that are merely near. The record
+/// itself is made only if something bears the key.
 fn same_as(
     transaction: &Transaction<'_>,
     keys: &[u64],
     record: impl FnOnce() -> Record,
 ) -> Result<Option<Record>, pack::Error> {
-    let mut others = Vec::new();
-    for key in keys {
-        others.extend(transaction.with_key(*key)?);
-    }
+    let Some(key) = keys.first() else { return Ok(None) };
+    let others = transaction.with_key(*key)?;
     if others.is_empty() {
         return Ok(None);
     }

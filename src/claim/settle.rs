@@ -27,8 +27,8 @@ const CANDIDATES: usize = 1024;
 /// Longest text that is asked whether it is mostly stop words, bytes.
 const CROWDED_BYTES: usize = 80;
 
-/// The hashes under which a claim is found again: its repeats, claims that open with the same
-/// words, and claims about the same.
+/// The hashes under which a claim is found again: first that of its repeats, then those of claims
+/// that open with the same words and of claims about the same. Mail has none.
 pub fn keys(claim: &Record) -> Vec<u64> {
     let mut keys: Vec<u64> = same_key(claim).map(|bytes| key_of(&bytes)).into_iter().collect();
     if Kind::of(claim).is_some_and(|kind| !kind.is_mail()) {
