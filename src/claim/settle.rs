@@ -20,9 +20,9 @@ use crate::pack::record::{self, Record};
 use crate::pack::{self, Transaction};
 use crate::text::{Tokenizer, is_stop_word};
 
-/// Candidates for links that are read, newest first: a topic that more claims share than this
+/// Claims about one topic that are read, newest first: a topic that more claims share than this
 /// says little about any of them, and a write must not cost more as the pack grows.
-const CANDIDATES: usize = 1024;
+const CANDIDATES: usize = 256;
 
 /// Longest text that is asked whether it is mostly stop words, bytes.
 const CROWDED_BYTES: usize = 80;
@@ -137,7 +137,8 @@ fn replaced(
     }
     if Kind::of(claim) == Some(Kind::Correction) {
         for topic in about {
-            transaction.with_key(topic_key(claim, topic))?.into_iter().for_each(&mut take);
+            let key = topic_key(claim, topic);
+            transaction.newest_with_key(key, CANDIDATES)?.into_iter().for_each(&mut take);
         }
     }
     for other in rewrites(transaction, claim)? {
@@ -207,8 +208,7 @@ fn link(
     let Some(node) = Claim::of(claim) else { return Ok(()) };
     let mut found: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for topic in about {
-        let others = transaction.with_key(topic_key(claim, topic))?;
-        for other in others.into_iter().rev().take(CANDIDATES) {
+        for other in transaction.newest_with_key(topic_key(claim, topic), CANDIDATES)? {
             let id = record::id(&other).to_owned();
             let near = id != record::id(claim) && is_live(&other, now);
             if near && set_of(&other) == set_of(claim) {

@@ -183,8 +183,19 @@ impl<'a> Transaction<'a> {
     /// # Errors
     /// [`Error::Segment`] for damaged bytes.
     pub fn with_key(&self, key: u64) -> Result<Vec<Record>> {
+        self.newest_with_key(key, usize::MAX)
+    }
+
+    /// As [`Transaction::with_key`], but of those stored before only the `most` newest are read:
+    /// for keys that many records may share.
+    ///
+    /// # Errors
+    /// As [`Transaction::with_key`].
+    pub fn newest_with_key(&self, key: u64, most: usize) -> Result<Vec<Record>> {
+        let mut places: Vec<Place> = self.snapshot.with_key(key).collect();
+        places.sort_unstable();
         let mut found = Vec::new();
-        for place in self.snapshot.with_key(key) {
+        for place in places.into_iter().rev().take(most) {
             let id = self.snapshot.segment(place).id(place.row).unwrap_or_default();
             if !self.by_id.contains_key(&id) {
                 let record = self.snapshot.record(place)?;
