@@ -5,6 +5,7 @@
 
 pub mod args;
 pub mod env;
+mod examples;
 pub mod exit;
 pub mod parse;
 pub mod ui;
