@@ -9,6 +9,8 @@
 
 use std::str::FromStr;
 
+use crate::review::retrievability;
+
 /// Votes of least this spread are worth a full step of a normalised ballot: one day of recency
 /// at a half-life of 14 days is 1 - 0.5^(1/14) = 0.048. A smaller gap between the best and the
 /// worst vote is nearly a tie, and must not be blown up to "all against nothing".
@@ -152,9 +154,9 @@ impl Decay {
         if self == Self::On {
             return (-days / HALF_LIFE_DAYS).exp2() as f32;
         }
-        let stability = age.stability.filter(|stability| *stability > 0.0).unwrap_or(1.0);
-        let recalled = (1.0 + 19.0 / 81.0 * days / f64::from(stability)).powf(-0.5);
-        recalled.max(DECAY_FLOOR) as f32
+        // No number at all counts as the first stability, as one that is not positive does.
+        let stability = age.stability.map_or(f64::NAN, f64::from);
+        retrievability(days, stability).max(DECAY_FLOOR) as f32
     }
 }
 
