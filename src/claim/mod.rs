@@ -10,6 +10,9 @@
 pub mod network;
 pub mod proposals;
 pub mod settle;
+pub mod upkeep;
+
+pub use upkeep::{Sweep, allow, keep_cap, open_day, overdue, sweep};
 
 use std::collections::BTreeMap;
 
@@ -21,8 +24,8 @@ use crate::atom::{
 };
 use crate::graph::topics;
 use crate::pack::record::{self, Record};
-use crate::pack::{self, Place, Prepared, Snapshot, Transaction, View};
-use crate::review::{self, Swept};
+use crate::pack::{self, Prepared, Transaction, View};
+use crate::review;
 use crate::text::Tokenizer;
 use crate::time::Micros;
 
@@ -89,17 +92,38 @@ pub fn prepare(
     Ok(Prepared::new(claim, settle::keys(claim), workspace, tokenizer))
 }
 
-/// Writes a prepared claim, settles it among the others ([`settle::settle`]), and returns it as it
-/// is stored.
+/// Writes a prepared claim, settles it among the others ([`settle::settle`]), sweeps if it is the
+/// first of the day ([`open_day`]), and returns it as it is stored.
 ///
 /// # Errors
 /// [`Error::Retired`], or what the pack says.
 pub fn write(transaction: &mut Transaction<'_>, claim: Prepared) -> Result<Written, Error> {
     let id = claim.id().to_owned();
-    match put(transaction, claim)? {
-        Some(same) => Ok(Written::Known(same)),
-        None => Ok(Written::Stored(settle::settle(transaction, &id)?)),
-    }
+    let written = match put(transaction, claim)? {
+        Some(same) => return Ok(Written::Known(same)),
+        None => Written::Stored(settle::settle(transaction, &id)?),
+    };
+    open_day(transaction);
+    Ok(written)
+}
+
+/// As [`write()`], and keeps the workspace under its live cap; returns also how many claims that
+/// forgot, which an answer says as `forgot` and no record holds. `cap` is `PACKSET_LIVE_CAP` as
+/// [`review::parse_live_cap`] read it.
+///
+/// # Errors
+/// As [`write()`].
+pub fn write_under(
+    transaction: &mut Transaction<'_>,
+    claim: Prepared,
+    cap: Option<usize>,
+) -> Result<(Written, u64), Error> {
+    let written = write(transaction, claim)?;
+    let forgot = match written {
+        Written::Stored(_) => keep_cap(transaction, cap),
+        Written::Known(_) => 0,
+    };
+    Ok((written, forgot))
 }
 
 /// Writes a prepared claim, unless a live one says the same: then it is returned.
@@ -234,51 +258,9 @@ pub fn update(
         return Err(Error::Repeats(record::id(&other).to_owned()));
     }
     put_again(transaction, &record)?;
-    Ok(settle::settle(transaction, id)?)
-}
-
-/// What a sweep did.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Sweep {
-    /// Reviews that lapsed.
-    pub lapsed: u64,
-    /// Ids of claims that were forgotten.
-    pub forgotten: Vec<String>,
-}
-
-/// The neglect sweep: reviews left due past twice their interval lapse, and claims that nobody
-/// ever recalled are forgotten after three misses.
-///
-/// # Errors
-/// The pack's.
-pub fn sweep(transaction: &mut Transaction<'_>) -> Result<Sweep, pack::Error> {
-    let now = transaction.now();
-    let mut done = Sweep::default();
-    for place in overdue(transaction.snapshot(), &View::now(now), review::latest_swept(now)) {
-        let mut record = transaction.snapshot().record(place)?;
-        match review::sweep(&mut record, now) {
-            Some(Swept::Lapsed) => done.lapsed += 1,
-            Some(Swept::Forgotten) => done.forgotten.push(record::id(&record).to_owned()),
-            None => continue,
-        }
-        put_again(transaction, &record)?;
-    }
-    Ok(done)
-}
-
-/// Live claims that were due at `at` or before, read off a column. In no order.
-pub fn overdue(snapshot: &Snapshot, view: &View, at: Micros) -> Vec<Place> {
-    let mut places = Vec::new();
-    for (number, segment) in snapshot.segments().iter().enumerate() {
-        let Some(due) = segment.column(record::DUE_AT) else { continue };
-        for row in (0..segment.rows()).filter(|row| due.get(*row) <= at.0) {
-            let place = Place { segment: number as u32, row };
-            if snapshot.visible(place, view) {
-                places.push(place);
-            }
-        }
-    }
-    places
+    let settled = settle::settle(transaction, id)?;
+    open_day(transaction);
+    Ok(settled)
 }
 
 /// A pair that consolidation found: what is closed, and by what.

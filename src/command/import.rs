@@ -263,6 +263,9 @@ impl Job {
                     }
                 }
             }
+            if batch.stored > 0 && !self.records {
+                claim::open_day(transaction);
+            }
             Ok((batch, refused))
         })?;
         let (batch, refused) = outcome;

@@ -36,6 +36,11 @@ pub const SET: u16 = tag::DECLARED + 5;
 /// Declared column: the generation whose commit wrote the version.
 pub const GENERATION: u16 = tag::DECLARED + 6;
 
+/// Kind of the record in which a workspace notes the day of its last sweep.
+pub const SWEEP: &str = "sweep";
+/// Kind of the record in which it notes how many claims were let in past the live cap.
+pub const ALLOWANCE: &str = "allowance";
+
 /// Corpus of the claims that a plain search reads.
 pub const CLAIMS: u8 = 1;
 /// Corpus of mail, which only a search for its kind reads.
@@ -104,6 +109,12 @@ pub fn kind(record: &Record) -> &str {
 /// Whether the record says it was deleted.
 pub fn tombstone(record: &Record) -> bool {
     record.get("tombstone") == Some(&Value::Bool(true))
+}
+
+/// Whether records of a kind are the writer's notes to itself: they are counted as nothing, and no
+/// export, log, difference or undo shows or moves them.
+pub fn is_note(kind: &str) -> bool {
+    matches!(kind, SWEEP | ALLOWANCE)
 }
 
 /// Which corpus a kind is searched in.

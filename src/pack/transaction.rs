@@ -164,6 +164,17 @@ impl<'a> Transaction<'a> {
         self.pending.is_empty()
     }
 
+    /// Whether a record with this key was put.
+    pub fn has(&self, key: u128) -> bool {
+        self.by_id.contains_key(&key)
+    }
+
+    /// The kinds of the records put that will count as live, one for each.
+    pub fn live_kinds(&self) -> impl Iterator<Item = &str> {
+        let live = self.pending.iter().filter(|pending| pending.counted(self.recorded));
+        live.map(|pending| pending.kind.as_str())
+    }
+
     /// The newest version of a record, whatever its state.
     ///
     /// # Errors
@@ -186,25 +197,28 @@ impl<'a> Transaction<'a> {
         self.newest_with_key(key, usize::MAX)
     }
 
-    /// As [`Transaction::with_key`], but of those stored before only the `most` newest are read:
-    /// for keys that many records may share.
+    /// As [`Transaction::with_key`], but only the `most` newest are read: for keys that many
+    /// records may share. What this commit put is newer than what was stored before.
     ///
     /// # Errors
     /// As [`Transaction::with_key`].
     pub fn newest_with_key(&self, key: u64, most: usize) -> Result<Vec<Record>> {
-        let mut places: Vec<Place> = self.snapshot.with_key(key).collect();
-        places.sort_unstable();
+        let pending = self.by_key.get(&key).map(Vec::as_slice).unwrap_or_default();
+        let pending = pending.iter().rev().take(most).rev();
+        let pending: Vec<&Prepared> = pending.filter_map(|at| self.pending.get(*at)).collect();
         let mut found = Vec::new();
-        for place in places.into_iter().rev().take(most) {
-            let id = self.snapshot.segment(place).id(place.row).unwrap_or_default();
-            if !self.by_id.contains_key(&id) {
-                let record = self.snapshot.record(place)?;
-                found.push(record);
+        if most > pending.len() {
+            let mut places: Vec<Place> = self.snapshot.with_key(key).collect();
+            places.sort_unstable();
+            for place in places.into_iter().rev().take(most - pending.len()) {
+                let id = self.snapshot.segment(place).id(place.row).unwrap_or_default();
+                if !self.by_id.contains_key(&id) {
+                    let record = self.snapshot.record(place)?;
+                    found.push(record);
+                }
             }
         }
-        let pending = self.by_key.get(&key).into_iter().flatten();
-        let pending = pending.filter_map(|at| self.pending.get(*at));
-        found.extend(pending.map(|pending| pending.record(self.snapshot.name())));
+        found.extend(pending.into_iter().map(|pending| pending.record(self.snapshot.name())));
         found.retain(|record| !record::tombstone(record));
         Ok(found)
     }
