@@ -12,6 +12,7 @@ pub mod proposals;
 pub mod settle;
 pub mod upkeep;
 
+pub use settle::link_unlinked;
 pub use upkeep::{Sweep, allow, keep_cap, open_day, overdue, sweep};
 
 use std::collections::BTreeMap;
@@ -19,8 +20,8 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use crate::atom::{
-    self, Kind, NotMerged, Prose, Reading, Refusal, admit, is_accession, is_live, prose_report,
-    same_key, stamp,
+    self, Kind, NotMerged, Prose, Reading, Refusal, Rise, absorb, admit, inherit, is_accession,
+    is_live, prose_report, same_key, stamp,
 };
 use crate::graph::topics;
 use crate::pack::record::{self, Record};
@@ -34,7 +35,7 @@ use crate::time::Micros;
 pub enum Written {
     /// It was stored.
     Stored(Record),
-    /// A live claim already says the same; this is it.
+    /// A live claim already says the same; this is it, with what else the repeat brought.
     Known(Record),
 }
 
@@ -71,6 +72,9 @@ pub enum Error {
     /// An update would say what another live claim says.
     #[error("atom {0} says the same already")]
     Repeats(String),
+    /// It would raise where the live claim with its id comes from.
+    #[error(transparent)]
+    Rise(#[from] Rise),
     /// The pack failed.
     #[error(transparent)]
     Pack(#[from] pack::Error),
@@ -93,15 +97,31 @@ pub fn prepare(
 }
 
 /// Writes a prepared claim, settles it among the others ([`settle::settle`]), sweeps if it is the
-/// first of the day ([`open_day`]), and returns it as it is stored.
+/// first of the day ([`open_day`]), and returns it as it is stored. A live claim that says the
+/// same takes in what else this one brings, and is returned.
 ///
 /// # Errors
-/// [`Error::Retired`], or what the pack says.
+/// [`Error::Retired`], [`Error::Taken`], [`Error::Rise`], or what the pack says.
 pub fn write(transaction: &mut Transaction<'_>, claim: Prepared) -> Result<Written, Error> {
+    settled(transaction, claim, inherit)
+}
+
+/// As [`write()`] for a claim that a person has just accepted: it may stand higher than the claim
+/// whose id it bears.
+fn write_accepted(transaction: &mut Transaction<'_>, claim: Prepared) -> Result<Written, Error> {
+    settled(transaction, claim, |_, _| Ok(()))
+}
+
+fn settled(
+    transaction: &mut Transaction<'_>,
+    claim: Prepared,
+    follow: Follow,
+) -> Result<Written, Error> {
     let id = claim.id().to_owned();
-    let written = match put(transaction, claim)? {
-        Some(same) => return Ok(Written::Known(same)),
-        None => Written::Stored(settle::settle(transaction, &id)?),
+    let written = match enter(transaction, claim, follow)? {
+        Entered::Known(same) => return Ok(Written::Known(same)),
+        Entered::Grown(same) => Written::Known(settle::settle(transaction, record::id(&same))?),
+        Entered::Stored => Written::Stored(settle::settle(transaction, &id)?),
     };
     open_day(transaction);
     Ok(written)
@@ -126,11 +146,36 @@ pub fn write_under(
     Ok((written, forgot))
 }
 
-/// Writes a prepared claim, unless a live one says the same: then it is returned.
+/// Writes a prepared claim, unless a live one says the same: then that one is returned, with what
+/// else this one brings. Closes nothing, links nothing and sweeps nothing.
 ///
 /// # Errors
 /// As [`write()`].
 pub fn put(transaction: &mut Transaction<'_>, claim: Prepared) -> Result<Option<Record>, Error> {
+    Ok(match enter(transaction, claim, inherit)? {
+        Entered::Stored => None,
+        Entered::Known(same) | Entered::Grown(same) => Some(same),
+    })
+}
+
+/// What became of a claim that was put.
+enum Entered {
+    /// It is new, or a new version of its id.
+    Stored,
+    /// A live claim says all of it already.
+    Known(Record),
+    /// A live claim says the same, and took in what was new.
+    Grown(Record),
+}
+
+/// How a claim may follow the live one whose id it bears.
+type Follow = fn(&Record, &mut Record) -> Result<(), Rise>;
+
+fn enter(
+    transaction: &mut Transaction<'_>,
+    claim: Prepared,
+    follow: Follow,
+) -> Result<Entered, Error> {
     let known = transaction.get(claim.id())?;
     if known.as_ref().is_some_and(record::tombstone) {
         return Err(Error::Retired(claim.id().to_owned()));
@@ -139,22 +184,35 @@ pub fn put(transaction: &mut Transaction<'_>, claim: Prepared) -> Result<Option<
         return Err(Error::Taken(claim.id().to_owned()));
     }
     let name = transaction.snapshot().name();
-    if let Some(same) = same_as(transaction, claim.keys(), || claim.record(name))? {
-        return Ok(Some(same));
+    if let Some(mut same) = same_as(transaction, claim.keys(), || claim.record(name))? {
+        if !absorb(&mut same, &claim.record(name), transaction.now()) {
+            return Ok(Entered::Known(same));
+        }
+        put_again(transaction, &same)?;
+        return Ok(Entered::Grown(same));
     }
-    if let Some(known) = &known {
-        // Mail that repeats is kept, but not the same letter twice: an import may be run again.
-        if unstamped(known.clone()) == unstamped(claim.record(name)) {
-            return Ok(Some(known.clone()));
+    let Some(known) = known else {
+        transaction.put_prepared(claim)?;
+        return Ok(Entered::Stored);
+    };
+    let mut record = claim.record(name);
+    // Links belong to the graph, not to whoever writes: their other ends still name this claim.
+    for field in ["links", "link_weights", "link_weights_by"] {
+        if let Some(value) = known.get(field) {
+            record.insert(field.to_owned(), value.clone());
         }
     }
-    let mut claim = claim;
-    if let Some(ts) = known.and_then(|mut known| known.remove("ts")) {
-        // A rewrite under a live id replaces the record, but not when it was first written.
-        claim = claim.with("ts", ts, name);
+    // Mail that repeats is kept, but not the same letter twice: an import may be run again.
+    if unstamped(known.clone()) == unstamped(record.clone()) {
+        return Ok(Entered::Known(known));
     }
-    transaction.put_prepared(claim)?;
-    Ok(None)
+    follow(&known, &mut record)?;
+    // A rewrite under a live id replaces the record, but not when it was first written.
+    if let Some(ts) = known.get("ts") {
+        record.insert("ts".into(), ts.clone());
+    }
+    transaction.put_prepared(claim.again(&record, name))?;
+    Ok(Entered::Stored)
 }
 
 /// A record without what a write stamps on it whatever it brings.

@@ -192,7 +192,7 @@ pub fn accept(
     let mut tokenizer = Tokenizer::new(snapshot.manifest().text.stem);
     let fresh = ids.fresh(now);
     let claim = claim::prepare(&mut claim, snapshot.name(), fresh, now, &mut tokenizer)?;
-    let mut stored = claim::write(transaction, claim)?.record().clone();
+    let mut stored = claim::write_accepted(transaction, claim)?.record().clone();
     if is_unattended(&stored) {
         raise(&mut stored);
         stored.insert("updated".into(), now.format_ms().into());

@@ -9,13 +9,13 @@
 //! pays a lookup and a sum.
 
 use packset_segments::{ColumnView, Flags, NULL, tag};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use serde_json::{Value, json};
 
 use super::put_again;
 use crate::atom::Kind;
 use crate::pack::record::{self, Record};
-use crate::pack::{self, Place, Snapshot, Transaction, View};
+use crate::pack::{self, Place, Prepared, Snapshot, Transaction, View};
 use crate::review::{self, Candidate, DEFAULT_LIVE_CAP, Reason, Swept};
 use crate::time::Micros;
 
@@ -120,8 +120,108 @@ pub struct Census {
 /// # Errors
 /// Damaged bytes.
 pub fn census(transaction: &Transaction<'_>) -> Result<Census, pack::Error> {
-    let (census, _) = count(transaction, false)?;
+    let (mut census, _) =
+        count(transaction.snapshot(), transaction.now(), false, &|id| transaction.has(id))?;
+    census.after += brought(transaction);
     Ok(census)
+}
+
+/// Live claims among what a commit has put.
+fn brought(transaction: &Transaction<'_>) -> usize {
+    transaction.live_kinds().filter(|kind| Kind::named(kind).is_some()).count()
+}
+
+/// What would take a workspace past its live cap.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{new} new claims beside {live} live ones would pass the live cap of {cap}")]
+pub struct Crossing {
+    /// Live claims before.
+    pub live: usize,
+    /// Claims that would come.
+    pub new: usize,
+    /// How many the workspace may hold.
+    pub cap: usize,
+}
+
+impl Crossing {
+    /// What whoever is refused can do.
+    pub const WAYS_OUT: &str =
+        "--over-cap stores them and forgets none; PACKSET_LIVE_CAP sets another cap, or off";
+
+    fn of(live: usize, new: usize, cap: usize) -> Option<Self> {
+        (new > 0 && live.saturating_add(new) > cap).then_some(Self { live, new, cap })
+    }
+}
+
+/// Whether what a commit has put takes its workspace past the cap.
+///
+/// # Errors
+/// Damaged bytes.
+pub fn crossing(
+    transaction: &Transaction<'_>,
+    cap: Option<usize>,
+) -> Result<Option<Crossing>, pack::Error> {
+    let Some(cap) = cap else { return Ok(None) };
+    let snapshot = transaction.snapshot();
+    if at_most(snapshot) + transaction.len() <= cap {
+        return Ok(None);
+    }
+    let Census { before, after } = census(transaction)?;
+    Ok(Crossing::of(before, after.saturating_sub(before), room(Some(snapshot), cap)?))
+}
+
+/// Counts claims that are to come, before any of them is stored.
+#[derive(Debug)]
+pub struct Arrivals {
+    snapshot: Option<Snapshot>,
+    now: Micros,
+    ids: FxHashSet<u128>,
+    keys: FxHashSet<u64>,
+    new: usize,
+}
+
+impl Arrivals {
+    /// Counts what comes to a workspace as it stands; none: it does not exist yet.
+    pub fn new(snapshot: Option<Snapshot>, now: Micros) -> Self {
+        Self { snapshot, now, ids: FxHashSet::default(), keys: FxHashSet::default(), new: 0 }
+    }
+
+    /// Takes one claim into account. It is new unless it is closed already, a live claim or an
+    /// earlier arrival says the same, or its id is in use.
+    pub fn add(&mut self, claim: &Prepared) {
+        // The first key is that of repeats; mail, which is kept when it repeats, has none.
+        let repeats = claim.keys().first().copied();
+        let view = View::now(self.now);
+        let known = |snapshot: &Snapshot| {
+            let same = |key| snapshot.with_key(key).any(|place| snapshot.live(place, &view));
+            let taken = |place| {
+                let tombstone = Flags::TOMBSTONE;
+                snapshot.live(place, &view)
+                    || snapshot.segment(place).flags(place.row).contains(tombstone)
+            };
+            repeats.is_some_and(same) || snapshot.current(claim.key()).is_some_and(taken)
+        };
+        let fresh = claim.counted(self.now.0)
+            && !self.snapshot.as_ref().is_some_and(known)
+            && repeats.is_none_or(|key| !self.keys.contains(&key))
+            && self.ids.insert(claim.key());
+        if fresh {
+            self.keys.extend(repeats);
+            self.new += 1;
+        }
+    }
+
+    /// Whether what came takes the workspace past the cap.
+    ///
+    /// # Errors
+    /// Damaged bytes.
+    pub fn crossing(&self, cap: usize) -> Result<Option<Crossing>, pack::Error> {
+        let live = match &self.snapshot {
+            Some(snapshot) => count(snapshot, self.now, false, &|_| false)?.0.before,
+            None => 0,
+        };
+        Ok(Crossing::of(live, self.new, room(self.snapshot.as_ref(), cap)?))
+    }
 }
 
 /// Live claims of a snapshot, as the manifest counts them: a claim whose window has ended since
@@ -163,7 +263,10 @@ pub fn keep_cap(transaction: &mut Transaction<'_>, cap: Option<usize>) -> u64 {
 
 fn past_cap(transaction: &mut Transaction<'_>, cap: usize) -> Result<u64, pack::Error> {
     let cap = cap.max(allowed(transaction.get(ALLOWANCE)?.as_ref()));
-    let (census, mut candidates) = count(transaction, true)?;
+    let has = |id| transaction.has(id);
+    let (mut census, mut candidates) =
+        count(transaction.snapshot(), transaction.now(), true, &has)?;
+    census.after += brought(transaction);
     let excess = census.after.saturating_sub(cap);
     if excess == 0 {
         return Ok(0);
@@ -213,13 +316,14 @@ pub fn allow(transaction: &mut Transaction<'_>, cap: Option<usize>) -> Result<()
     Ok(())
 }
 
-/// Counts, and lists what may be forgotten if that is wanted.
+/// Counts what is live in a snapshot, before a commit and after it without what it `has` put, and
+/// lists what may be forgotten if that is wanted.
 fn count(
-    transaction: &Transaction<'_>,
+    snapshot: &Snapshot,
+    now: Micros,
     list: bool,
+    has: &dyn Fn(u128) -> bool,
 ) -> Result<(Census, Vec<Candidate<Place>>), pack::Error> {
-    let now = transaction.now();
-    let snapshot = transaction.snapshot();
     let mut census = Census::default();
     let mut candidates = Vec::new();
     for (number, segment) in snapshot.segments().iter().enumerate() {
@@ -249,7 +353,7 @@ fn count(
             };
             let Some(kind) = kind else { continue };
             census.before += 1;
-            if segment.id(row).is_some_and(|id| transaction.has(id)) {
+            if segment.id(row).is_some_and(has) {
                 continue;
             }
             census.after += 1;
@@ -269,6 +373,5 @@ fn count(
             }
         }
     }
-    census.after += transaction.live_kinds().filter(|kind| Kind::named(kind).is_some()).count();
     Ok((census, candidates))
 }

@@ -302,6 +302,12 @@ pub struct Import {
     /// Lines stored in one commit
     #[arg(long, value_name = "N", value_parser = at_least_one)]
     pub batch: Option<u32>,
+    /// Store past the live cap, and forget nothing
+    #[arg(long)]
+    pub over_cap: bool,
+    /// Link the workspace's claims that have no links, as writes would have
+    #[arg(long, conflicts_with = "records")]
+    pub link: bool,
     /// The JSON Lines file; `-` is standard input
     #[arg(value_name = "FILE", value_parser = filled)]
     pub file: String,
@@ -316,6 +322,9 @@ pub struct Batch {
     /// Do what can be done, and say what could not
     #[arg(long)]
     pub best_effort: bool,
+    /// Store past the live cap, and forget nothing
+    #[arg(long)]
+    pub over_cap: bool,
     /// The JSON Lines file; `-` is standard input
     #[arg(value_name = "FILE", value_parser = filled)]
     pub file: String,

@@ -63,6 +63,7 @@ use crate::cli::{Env, Failure, FailureKind, Ui};
 use crate::clock::Clock;
 use crate::pack::{self, Ground, IdSource, Record, Snapshot, Store, View};
 use crate::place::{self, Workspace};
+use crate::review::parse_live_cap;
 use crate::time::Micros;
 
 /// How long a writer waits for another one, unless `PACKSET_LOCK_TIMEOUT_MS` says otherwise:
@@ -131,6 +132,15 @@ impl Context<'_> {
     /// Whether words are stemmed, as the environment has it.
     pub fn stem(&self) -> bool {
         !matches!(self.env.get("PACKSET_STEM"), Some("off" | "0" | "no" | "false"))
+    }
+
+    /// How many live claims a workspace keeps, as `PACKSET_LIVE_CAP` has it; none: as many as come.
+    ///
+    /// # Errors
+    /// A setting that is no cap.
+    pub fn live_cap(&self) -> Result<Option<usize>, Failure> {
+        parse_live_cap(self.env.get("PACKSET_LIVE_CAP"))
+            .map_err(|bad| Failure::usage(format!("PACKSET_LIVE_CAP: {bad}")))
     }
 
     fn ground(&self) -> Result<Ground, Failure> {

@@ -97,6 +97,11 @@ impl Prepared {
         &self.id
     }
 
+    /// The key of its id.
+    pub fn key(&self) -> u128 {
+        self.key
+    }
+
     /// The hashes by which it is found again exactly.
     pub fn keys(&self) -> &[u64] {
         &self.keys
@@ -107,17 +112,15 @@ impl Prepared {
         self.encoded.decode(self.key, &self.kind, &self.text, name)
     }
 
-    /// The same with another value in a field that nothing is found by.
+    /// The same with another record, which may differ in fields that nothing is found by.
     #[must_use]
-    pub fn with(mut self, field: &str, value: serde_json::Value, name: &str) -> Self {
-        let mut record = self.record(name);
-        record.insert(field.to_owned(), value);
-        self.encoded = record::encode(&record, name);
+    pub fn again(mut self, record: &Record, name: &str) -> Self {
+        self.encoded = record::encode(record, name);
         self
     }
 
-    /// Whether it counts as live at `now`.
-    fn counted(&self, now: i64) -> bool {
+    /// Whether it counts as live at `now`, microseconds.
+    pub fn counted(&self, now: i64) -> bool {
         !self.tombstone && self.encoded.valid_to > now
     }
 }
