@@ -134,6 +134,33 @@ pub fn is_of_pack(card: Card, set: Option<&SetName>) -> bool {
     card == Card::User && set.is_none()
 }
 
+/// Whether records of a kind are cards.
+pub fn is_card(kind: &str) -> bool {
+    kind == CARD
+}
+
+/// A card in the parts that are found one by one: blocks between blank lines, or the lines of a
+/// text that is one block (observed).
+pub fn paragraphs(text: &str) -> Vec<&str> {
+    let mut blocks: Vec<&str> = Vec::new();
+    let mut block: Option<std::ops::Range<usize>> = None;
+    let mut at = 0;
+    for line in text.split_inclusive('\n') {
+        let end = at + line.len();
+        if line.trim().is_empty() {
+            blocks.extend(block.take().and_then(|block| text.get(block)));
+        } else {
+            block = Some(block.map_or(at, |block| block.start)..end);
+        }
+        at = end;
+    }
+    blocks.extend(block.and_then(|block| text.get(block)));
+    if blocks.len() == 1 {
+        blocks = text.lines().filter(|line| !line.trim().is_empty()).collect();
+    }
+    blocks.into_iter().map(str::trim).collect()
+}
+
 /// The id of a card's record.
 pub fn id(card: Card, set: Option<&SetName>) -> String {
     match set {
@@ -355,6 +382,20 @@ mod tests {
         assert_eq!(ids.join(" "), wanted);
         assert!(is_of_pack(Card::User, None) && !is_of_pack(Card::User, Some(&dev)));
         assert!(!is_of_pack(Card::Memory, None));
+    }
+
+    #[test]
+    fn a_card_falls_into_paragraphs() {
+        for (text, wanted) in [
+            ("", &[][..]),
+            (" \n\t\n", &[]),
+            ("One.", &["One."]),
+            ("One.\n Two. \n", &["One.", "Two."]),
+            ("One,\ntwo.\n\nThree.\n \n\n  Four. \n", &["One,\ntwo.", "Three.", "Four."]),
+            ("One.\r\n\r\nTwo.", &["One.", "Two."]),
+        ] {
+            assert_eq!(paragraphs(text), wanted, "{text:?}");
+        }
     }
 
     #[test]

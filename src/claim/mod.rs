@@ -7,6 +7,7 @@
 //! Invariants: one live claim per duplicate key; a deleted id is never used again; the answer is
 //! always the record as it is stored.
 
+pub mod mining;
 pub mod network;
 pub mod proposals;
 pub mod settle;

@@ -26,6 +26,7 @@ mod import;
 mod import_records;
 mod lab;
 mod life;
+mod mining;
 mod moments;
 mod network;
 mod over_cap;
