@@ -10,6 +10,7 @@
 pub mod mining;
 pub mod network;
 pub mod proposals;
+pub mod recall;
 pub mod settle;
 pub mod upkeep;
 

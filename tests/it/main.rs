@@ -33,6 +33,7 @@ mod over_cap;
 mod places;
 mod proposals;
 mod purge;
+mod recall;
 mod refusals;
 mod rewrite;
 mod settle;
