@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use crate::atom::{Complaint, Prose, Refusal, Unsafe, is_live, unsafe_text};
 use crate::pack::record::{self, Record};
-use crate::pack::{self, Snapshot, Transaction};
+use crate::pack::{self, Snapshot, Transaction, View};
 use crate::time::{Micros, SECOND};
 
 /// Characters in the body held for the next turn, at most (observed).
@@ -180,6 +180,35 @@ pub fn read(
 ) -> Result<String, pack::Error> {
     let record = current(snapshot, &id(card, set), CARD)?;
     Ok(record.and_then(|record| string(&record, "text")).unwrap_or_default())
+}
+
+/// The cards that join a search: the user's and the workspace's, or those of a set, as a view shows
+/// them; none that is empty. `pack` is a snapshot of the pack's own store, where the user card lies
+/// that belongs to no set. Costs two lookups where there are none.
+///
+/// # Errors
+/// Damaged bytes.
+pub fn beside(
+    workspace: Option<&Snapshot>,
+    pack: Option<&Snapshot>,
+    set: Option<&SetName>,
+    view: &View,
+) -> Result<Vec<(Card, String)>, pack::Error> {
+    let mut cards = Vec::new();
+    for card in [Card::User, Card::Memory] {
+        let snapshot = if is_of_pack(card, set) { pack } else { workspace };
+        let Some(snapshot) = snapshot else { continue };
+        let id = id(card, set);
+        let Some(place) = snapshot.version(record::key(&id), view) else { continue };
+        if !snapshot.live(place, view) {
+            continue;
+        }
+        let record = snapshot.record(place)?;
+        if record::id(&record) == id && record::kind(&record) == CARD {
+            cards.extend(string(&record, "text").map(|text| (card, text)));
+        }
+    }
+    Ok(cards)
 }
 
 /// Writes a card, or clears it with a blank text. The text is stored without blanks at its ends;

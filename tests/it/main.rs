@@ -13,6 +13,7 @@
 )]
 
 mod batch;
+mod beside;
 mod cards;
 mod codes;
 mod corpus;
