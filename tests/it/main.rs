@@ -31,6 +31,7 @@ mod mining;
 mod moments;
 mod network;
 mod over_cap;
+mod persona;
 mod places;
 mod proposals;
 mod purge;
