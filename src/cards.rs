@@ -73,8 +73,11 @@ impl SetName {
     /// Checks a name by the rule of a claim's `set`: blanks at its ends and case do not count.
     ///
     /// # Errors
-    /// [`Error::Set`].
+    /// [`Error::Set`], or [`Error::Unsafe`].
     pub fn new(given: &str) -> Result<Self, Error> {
+        if let Some(kind) = unsafe_text(given) {
+            return Err(Error::Unsafe { what: "set's name", kind });
+        }
         let name = given.trim().to_ascii_lowercase();
         let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
         let begins = name.starts_with(|c: char| c.is_ascii_lowercase());

@@ -20,7 +20,7 @@ pub use consolidate::{Pair, consolidate};
 pub use merge::{NotMerged, absorb, update};
 pub use prose::{Complaint, Prose, SENTENCE_LIMIT, WORD_LIMIT, first_sentence, prose_report};
 pub use provenance::{Rise, inherit, may_become, raise, trust};
-pub use refusal::Refusal;
+pub use refusal::{Refusal, shortened};
 pub use replace::{
     Probe, Reading, Why, close, list_closed, named_ids, openings, probe, replaces, tokens,
 };

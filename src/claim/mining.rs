@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use xxhash_rust::xxh3::xxh3_128;
 
 use super::proposals::{Error, KIND, SCHEMA, is_open, normal};
-use crate::atom::{self, Kind, Refusal, first_sentence, is_tool_dump, unsafe_text};
+use crate::atom::{self, Kind, Refusal, first_sentence, is_tool_dump, shortened, unsafe_text};
 use crate::cards::{self, Card, SetName};
 use crate::pack::record::{self, Record};
 use crate::pack::{self, IdSource, Transaction, View};
@@ -25,8 +25,6 @@ pub const ARCHIVE: &str = "archive";
 const SHORTEST: usize = 8;
 /// Characters of a refused card that are archived: as much as an attachment may hold.
 const ARCHIVED: usize = cards::ATTACHMENT_LIMIT;
-/// Characters of a client's word that a refusal says back.
-const QUOTED: usize = 60;
 
 /// What a proposal is made for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,9 +70,8 @@ impl Job {
         let known = Self::ALL.into_iter().find(|job| job.name() == named);
         let fits = known.filter(|job| when.is_none_or(|when| when == job.when()));
         fits.ok_or_else(|| {
-            let quoted = |word: &str| word.chars().take(QUOTED).collect();
             let when = when.or(known.map(Self::when)).unwrap_or("any point");
-            Error::NotAllowed { job: quoted(named), when: quoted(when) }
+            Error::NotAllowed { job: shortened(named), when: shortened(when) }
         })
     }
 }

@@ -23,7 +23,7 @@ use serde_json::Value;
 
 use crate::atom::{
     self, Kind, NotMerged, Prose, Reading, Refusal, Rise, absorb, admit, inherit, is_accession,
-    is_live, prose_report, same_key, stamp,
+    is_live, prose_report, same_key, shortened, stamp, unsafe_text,
 };
 use crate::graph::topics;
 use crate::pack::record::{self, Record};
@@ -57,16 +57,19 @@ pub enum Error {
     #[error(transparent)]
     Refused(#[from] Refusal),
     /// Its id belonged to a claim that was deleted.
-    #[error("id {0} is retired: its claim was deleted")]
+    #[error("id {} is retired: its claim was deleted", shortened(.0))]
     Retired(String),
     /// Its id is that of a record which is no claim, and which it may not write over.
-    #[error("id {0} belongs to a record that is no claim")]
+    #[error("id {} belongs to a record that is no claim", shortened(.0))]
     Taken(String),
     /// There is no such claim that could be changed.
-    #[error("no current atom {0}")]
+    #[error("no current atom {}", shortened(.0))]
     NoCurrent(String),
     /// `why` is no accession.
-    #[error("{0} is not an accession: deed- or sha256: and a name without blanks or commas")]
+    #[error(
+        "{} is not an accession: deed- or sha256: and a name without blanks or commas",
+        shortened(.0)
+    )]
     NotAccession(String),
     /// What an update would make of a claim is not let in.
     #[error(transparent)]
@@ -257,6 +260,9 @@ pub fn delete(
 ) -> Result<Record, Error> {
     if let Some(why) = why.filter(|why| !is_accession(why)) {
         return Err(Error::NotAccession(why.to_owned()));
+    }
+    if let Some(kind) = why.and_then(unsafe_text) {
+        return Err(Refusal::Unsafe { field: "why".into(), kind }.into());
     }
     let current = transaction.get(id)?.filter(|record| !record::tombstone(record));
     let Some(mut record) = current else { return Err(Error::NoCurrent(id.to_owned())) };

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use crate::atom::{Kind, Refusal, unsafe_text};
+use crate::atom::{Kind, Refusal, shortened, unsafe_text};
 use crate::claim;
 use crate::claim::settle::Live;
 use crate::graph::csr::Graph;
@@ -167,7 +167,7 @@ pub fn persona(name: &str) -> Result<Option<&str>, Refusal> {
         return Err(Refusal::Unsafe { field: "as".into(), kind });
     }
     if name.chars().nth(PERSONA_LIMIT).is_some() {
-        let value = name.chars().take(PERSONA_LIMIT).collect();
+        let value = shortened(name);
         return Err(Refusal::Field { field: "as", wanted: "a name of 200 characters", value });
     }
     Ok(Some(name).filter(|name| !name.is_empty()))

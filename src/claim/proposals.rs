@@ -10,7 +10,7 @@
 use packset_segments::key_of;
 use serde_json::{Value, json};
 
-use crate::atom::{Kind, Refusal, admit, is_unattended, raise};
+use crate::atom::{Kind, Refusal, admit, is_unattended, raise, shortened};
 use crate::claim::{self, mining};
 use crate::pack::record::{self, Record};
 use crate::pack::{self, IdSource, Snapshot, Transaction, View};
@@ -33,7 +33,7 @@ pub struct Held(
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// There is no proposal with the id.
-    #[error("no proposal {0}")]
+    #[error("no proposal {}", shortened(.0))]
     Unknown(String),
     /// Nothing stands behind what it says, or it holds no claim.
     #[error("proposal {0} is not supported by what it was taken from")]

@@ -14,7 +14,7 @@ use std::path::Path;
 use packset_segments::IoContext;
 use serde_json::{Value, json};
 
-use crate::atom::Kind;
+use crate::atom::{Kind, shortened};
 use crate::claim::upkeep::{Crossing, crossing};
 use crate::claim::{self, Written};
 use crate::cli::args::Batch;
@@ -174,7 +174,8 @@ fn lines(bytes: &[u8]) -> Vec<Line> {
                 }
             };
             let op = members.shift_remove("op");
-            let op = op.and_then(|op| op.as_str().map(str::to_owned));
+            // What is no operation is said back.
+            let op = op.and_then(|op| op.as_str().map(shortened));
             let operation = operation(op.as_deref(), members);
             Line { number, op, operation }
         })
@@ -204,11 +205,11 @@ fn operation(op: Option<&str>, members: Record) -> Result<Operation, String> {
             };
             Operation::Grade { id: members.text("id")?, recalled }
         }
-        Some(other) => return Err(format!("there is no operation {other:?}")),
+        Some(other) => return Err(format!("there is no operation {:?}", shortened(other))),
         None => return Err("it names no op".into()),
     };
     match members.0.keys().next() {
-        Some(odd) => Err(format!("{} takes no {odd}", op.unwrap_or_default())),
+        Some(odd) => Err(format!("{} takes no {}", op.unwrap_or_default(), shortened(odd))),
         None => Ok(operation),
     }
 }

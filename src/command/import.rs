@@ -28,7 +28,7 @@ use serde::de::{MapAccess, Visitor};
 use serde_json::error::Category;
 use serde_json::{Value, json};
 
-use crate::atom::{Kind, unsafe_record};
+use crate::atom::{Kind, shortened, unsafe_record};
 use crate::claim;
 use crate::cli::args::Import;
 use crate::cli::{Exit, Failure, FailureKind};
@@ -457,7 +457,7 @@ impl Job {
             return Outcome::Refused(format!("a text is at most {RECORD_TEXT} bytes"));
         }
         if let Some((field, what)) = unsafe_record(record) {
-            return Outcome::Refused(format!("{what} in {field}"));
+            return Outcome::Refused(format!("{what} in {}", shortened(field)));
         }
         if record::id(record).is_empty() {
             record.insert("id".into(), id.into());

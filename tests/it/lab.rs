@@ -103,6 +103,12 @@ impl Lab {
         self.write_under(claim, None).unwrap().0.record().clone()
     }
 
+    /// Whether any file of the machine holds some bytes.
+    pub fn holds(&self, bytes: &str) -> bool {
+        let holds = |file: &[u8]| file.windows(bytes.len()).any(|part| part == bytes.as_bytes());
+        self.fs.tree().values().any(|file| holds(file))
+    }
+
     pub fn snapshot(&self) -> Snapshot {
         self.store().snapshot().unwrap().unwrap()
     }

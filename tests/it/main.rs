@@ -38,6 +38,7 @@ mod purge;
 mod recall;
 mod refusals;
 mod rewrite;
+mod secrets;
 mod settle;
 mod terminal;
 mod upkeep;
