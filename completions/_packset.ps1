@@ -131,6 +131,8 @@ Register-ArgumentCompleter -Native -CommandName 'packset' -ScriptBlock {
             [CompletionResult]::new('--kind', '--kind', [CompletionResultType]::ParameterName, 'Kind of the lines that name none')
             [CompletionResult]::new('--batch', '--batch', [CompletionResultType]::ParameterName, 'Lines stored in one commit')
             [CompletionResult]::new('--records', '--records', [CompletionResultType]::ParameterName, 'Take records of any kind but a claim''s, as they are')
+            [CompletionResult]::new('--over-cap', '--over-cap', [CompletionResultType]::ParameterName, 'Store past the live cap, and forget nothing')
+            [CompletionResult]::new('--link', '--link', [CompletionResultType]::ParameterName, 'Link the workspace''s claims that have no links, as writes would have')
             [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON instead of columns')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
@@ -139,6 +141,7 @@ Register-ArgumentCompleter -Native -CommandName 'packset' -ScriptBlock {
         'packset;batch' {
             [CompletionResult]::new('--workspace', '--workspace', [CompletionResultType]::ParameterName, 'The workspace [default: see `packset which`]')
             [CompletionResult]::new('--best-effort', '--best-effort', [CompletionResultType]::ParameterName, 'Do what can be done, and say what could not')
+            [CompletionResult]::new('--over-cap', '--over-cap', [CompletionResultType]::ParameterName, 'Store past the live cap, and forget nothing')
             [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON instead of columns')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')

@@ -357,7 +357,7 @@ _packset() {
             return 0
             ;;
         packset__subcmd__batch)
-            opts="-h --workspace --best-effort --json --help"
+            opts="-h --workspace --best-effort --over-cap --json --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1171,7 +1171,7 @@ _packset() {
             return 0
             ;;
         packset__subcmd__import)
-            opts="-h --workspace --records --kind --batch --json --help"
+            opts="-h --workspace --records --kind --batch --over-cap --link --json --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

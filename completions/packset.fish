@@ -101,10 +101,13 @@ complete -c packset -n "__fish_packset_using_subcommand import" -l workspace -d 
 complete -c packset -n "__fish_packset_using_subcommand import" -l kind -d 'Kind of the lines that name none' -r
 complete -c packset -n "__fish_packset_using_subcommand import" -l batch -d 'Lines stored in one commit' -r
 complete -c packset -n "__fish_packset_using_subcommand import" -l records -d 'Take records of any kind but a claim\'s, as they are'
+complete -c packset -n "__fish_packset_using_subcommand import" -l over-cap -d 'Store past the live cap, and forget nothing'
+complete -c packset -n "__fish_packset_using_subcommand import" -l link -d 'Link the workspace\'s claims that have no links, as writes would have'
 complete -c packset -n "__fish_packset_using_subcommand import" -l json -d 'Print JSON instead of columns'
 complete -c packset -n "__fish_packset_using_subcommand import" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c packset -n "__fish_packset_using_subcommand batch" -l workspace -d 'The workspace [default: see `packset which`]' -r
 complete -c packset -n "__fish_packset_using_subcommand batch" -l best-effort -d 'Do what can be done, and say what could not'
+complete -c packset -n "__fish_packset_using_subcommand batch" -l over-cap -d 'Store past the live cap, and forget nothing'
 complete -c packset -n "__fish_packset_using_subcommand batch" -l json -d 'Print JSON instead of columns'
 complete -c packset -n "__fish_packset_using_subcommand batch" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c packset -n "__fish_packset_using_subcommand delete" -l workspace -d 'The workspace [default: see `packset which`]' -r

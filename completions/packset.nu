@@ -81,6 +81,8 @@ module completions {
     --records                 # Take records of any kind but a claim's, as they are
     --kind: string            # Kind of the lines that name none
     --batch: string           # Lines stored in one commit
+    --over-cap                # Store past the live cap, and forget nothing
+    --link                    # Link the workspace's claims that have no links, as writes would have
     --json                    # Print JSON instead of columns
     --help(-h)                # Print help (see more with '--help')
     file: string              # The JSON Lines file; `-` is standard input
@@ -90,6 +92,7 @@ module completions {
   export extern "packset batch" [
     --workspace: string       # The workspace [default: see `packset which`]
     --best-effort             # Do what can be done, and say what could not
+    --over-cap                # Store past the live cap, and forget nothing
     --json                    # Print JSON instead of columns
     --help(-h)                # Print help (see more with '--help')
     file: string              # The JSON Lines file; `-` is standard input

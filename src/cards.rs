@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use crate::atom::{Complaint, Prose, Refusal, Unsafe, is_live, unsafe_text};
 use crate::pack::record::{self, Record};
-use crate::pack::{self, Snapshot, Transaction};
+use crate::pack::{self, Snapshot, Transaction, View};
 use crate::time::{Micros, SECOND};
 
 /// Characters in the body held for the next turn, at most (observed).
@@ -73,8 +73,11 @@ impl SetName {
     /// Checks a name by the rule of a claim's `set`: blanks at its ends and case do not count.
     ///
     /// # Errors
-    /// [`Error::Set`].
+    /// [`Error::Set`], or [`Error::Unsafe`].
     pub fn new(given: &str) -> Result<Self, Error> {
+        if let Some(kind) = unsafe_text(given) {
+            return Err(Error::Unsafe { what: "set's name", kind });
+        }
         let name = given.trim().to_ascii_lowercase();
         let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
         let begins = name.starts_with(|c: char| c.is_ascii_lowercase());
@@ -134,6 +137,33 @@ pub fn is_of_pack(card: Card, set: Option<&SetName>) -> bool {
     card == Card::User && set.is_none()
 }
 
+/// Whether records of a kind are cards.
+pub fn is_card(kind: &str) -> bool {
+    kind == CARD
+}
+
+/// A card in the parts that are found one by one: blocks between blank lines, or the lines of a
+/// text that is one block (observed).
+pub fn paragraphs(text: &str) -> Vec<&str> {
+    let mut blocks: Vec<&str> = Vec::new();
+    let mut block: Option<std::ops::Range<usize>> = None;
+    let mut at = 0;
+    for line in text.split_inclusive('\n') {
+        let end = at + line.len();
+        if line.trim().is_empty() {
+            blocks.extend(block.take().and_then(|block| text.get(block)));
+        } else {
+            block = Some(block.map_or(at, |block| block.start)..end);
+        }
+        at = end;
+    }
+    blocks.extend(block.and_then(|block| text.get(block)));
+    if blocks.len() == 1 {
+        blocks = text.lines().filter(|line| !line.trim().is_empty()).collect();
+    }
+    blocks.into_iter().map(str::trim).collect()
+}
+
 /// The id of a card's record.
 pub fn id(card: Card, set: Option<&SetName>) -> String {
     match set {
@@ -153,6 +183,35 @@ pub fn read(
 ) -> Result<String, pack::Error> {
     let record = current(snapshot, &id(card, set), CARD)?;
     Ok(record.and_then(|record| string(&record, "text")).unwrap_or_default())
+}
+
+/// The cards that join a search: the user's and the workspace's, or those of a set, as a view shows
+/// them; none that is empty. `pack` is a snapshot of the pack's own store, where the user card lies
+/// that belongs to no set. Costs two lookups where there are none.
+///
+/// # Errors
+/// Damaged bytes.
+pub fn beside(
+    workspace: Option<&Snapshot>,
+    pack: Option<&Snapshot>,
+    set: Option<&SetName>,
+    view: &View,
+) -> Result<Vec<(Card, String)>, pack::Error> {
+    let mut cards = Vec::new();
+    for card in [Card::User, Card::Memory] {
+        let snapshot = if is_of_pack(card, set) { pack } else { workspace };
+        let Some(snapshot) = snapshot else { continue };
+        let id = id(card, set);
+        let Some(place) = snapshot.version(record::key(&id), view) else { continue };
+        if !snapshot.live(place, view) {
+            continue;
+        }
+        let record = snapshot.record(place)?;
+        if record::id(&record) == id && record::kind(&record) == CARD {
+            cards.extend(string(&record, "text").map(|text| (card, text)));
+        }
+    }
+    Ok(cards)
 }
 
 /// Writes a card, or clears it with a blank text. The text is stored without blanks at its ends;
@@ -355,6 +414,20 @@ mod tests {
         assert_eq!(ids.join(" "), wanted);
         assert!(is_of_pack(Card::User, None) && !is_of_pack(Card::User, Some(&dev)));
         assert!(!is_of_pack(Card::Memory, None));
+    }
+
+    #[test]
+    fn a_card_falls_into_paragraphs() {
+        for (text, wanted) in [
+            ("", &[][..]),
+            (" \n\t\n", &[]),
+            ("One.", &["One."]),
+            ("One.\n Two. \n", &["One.", "Two."]),
+            ("One,\ntwo.\n\nThree.\n \n\n  Four. \n", &["One,\ntwo.", "Three.", "Four."]),
+            ("One.\r\n\r\nTwo.", &["One.", "Two."]),
+        ] {
+            assert_eq!(paragraphs(text), wanted, "{text:?}");
+        }
     }
 
     #[test]

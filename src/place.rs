@@ -13,6 +13,7 @@ use std::path::{Component, Path, PathBuf};
 
 use packset_segments::vfs::{Kind, Vfs};
 
+use crate::atom::{Unsafe, unsafe_text};
 use crate::cli::Env;
 use crate::cli::env::absent;
 use crate::cli::exit::{Failure, FailureKind};
@@ -90,6 +91,9 @@ pub enum NameFault {
     /// Over [`NAME_MAX_BYTES`].
     #[error("is over {NAME_MAX_BYTES} bytes")]
     Long,
+    /// What looks like a secret: a name is a directory, and is said in many answers.
+    #[error("looks like a secret")]
+    Secret,
     /// Bytes that are no text.
     #[error("is not UTF-8")]
     NotText,
@@ -318,6 +322,8 @@ pub fn check_name(name: &str) -> Result<(), NameFault> {
         Err(NameFault::Long)
     } else if name.chars().any(char::is_control) {
         Err(NameFault::Control)
+    } else if matches!(unsafe_text(name), Some(Unsafe::Issued(_) | Unsafe::Named)) {
+        Err(NameFault::Secret)
     } else {
         Ok(())
     }

@@ -58,7 +58,7 @@ pub fn is_unattended(record: &Map<String, Value>) -> bool {
 }
 
 /// A fenced block with its stream's name, a page of markup, or a listing.
-fn is_tool_dump(text: &str) -> bool {
+pub fn is_tool_dump(text: &str) -> bool {
     if text.contains("```") && (text.contains("stdout") || text.contains("stderr")) {
         return true;
     }

@@ -15,12 +15,12 @@ mod refusal;
 mod replace;
 mod secrets;
 
-pub use check::{admit, is_accession, is_unattended};
+pub use check::{admit, is_accession, is_tool_dump, is_unattended};
 pub use consolidate::{Pair, consolidate};
 pub use merge::{NotMerged, absorb, update};
-pub use prose::{Complaint, Prose, SENTENCE_LIMIT, WORD_LIMIT, prose_report};
+pub use prose::{Complaint, Prose, SENTENCE_LIMIT, WORD_LIMIT, first_sentence, prose_report};
 pub use provenance::{Rise, inherit, may_become, raise, trust};
-pub use refusal::Refusal;
+pub use refusal::{Refusal, shortened};
 pub use replace::{
     Probe, Reading, Why, close, list_closed, named_ids, openings, probe, replaces, tokens,
 };

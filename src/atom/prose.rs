@@ -169,6 +169,18 @@ pub fn prose_report(kind: Kind, text: &str) -> Map<String, Value> {
     report
 }
 
+/// The first sentence of a text that has a word in it, without blanks and closing marks at its end.
+pub fn first_sentence(text: &str) -> &str {
+    let mut first = None;
+    sentence::each(text, |piece| {
+        if first.is_none() && piece.contains(char::is_alphanumeric) {
+            first = Some(piece);
+        }
+    });
+    let closing = |c: char| c.is_whitespace() || matches!(c, '.' | '!' | '?' | '\u{3002}');
+    first.unwrap_or_default().trim_start().trim_end_matches(closing)
+}
+
 fn rounded(value: f64, scale: f64) -> f64 {
     (value * scale).round() / scale
 }

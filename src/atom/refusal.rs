@@ -1,11 +1,11 @@
 //! Why a claim is not let in, as one line for whoever sent it.
 //!
 //! Not the rules themselves (`check`). Invariant: a message is one line, quotes a client's value
-//! only cut short, and keeps the fragments that clients match.
+//! only cut short and never a secret, and keeps the fragments that clients match.
 
 use super::TEXT_LIMIT;
 use super::prose::Complaint;
-use super::secrets::Unsafe;
+use super::secrets::{Unsafe, unsafe_text};
 use serde_json::Value;
 
 /// Characters of a client's value that a refusal quotes.
@@ -104,7 +104,12 @@ pub(super) fn quoted(value: Option<&Value>) -> String {
     }
 }
 
-pub(super) fn shortened(text: &str) -> String {
+/// A client's text as a refusal says it back: on one line, cut short, and not at all if it holds
+/// what must never reach a disk, for refusals end in logs.
+pub fn shortened(text: &str) -> String {
+    if unsafe_text(text).is_some() {
+        return "(withheld)".to_owned();
+    }
     let line = |c: char| {
         if c.is_control() || c.is_whitespace() { ' ' } else { c }
     };

@@ -7,22 +7,28 @@
 //! Invariants: one live claim per duplicate key; a deleted id is never used again; the answer is
 //! always the record as it is stored.
 
+pub mod mining;
 pub mod network;
 pub mod proposals;
+pub mod recall;
 pub mod settle;
+pub mod upkeep;
+
+pub use settle::link_unlinked;
+pub use upkeep::{Sweep, allow, keep_cap, open_day, overdue, sweep};
 
 use std::collections::BTreeMap;
 
 use serde_json::Value;
 
 use crate::atom::{
-    self, Kind, NotMerged, Prose, Reading, Refusal, admit, is_accession, is_live, prose_report,
-    same_key, stamp,
+    self, Kind, NotMerged, Prose, Reading, Refusal, Rise, absorb, admit, inherit, is_accession,
+    is_live, prose_report, same_key, shortened, stamp, unsafe_text,
 };
 use crate::graph::topics;
 use crate::pack::record::{self, Record};
-use crate::pack::{self, Place, Prepared, Snapshot, Transaction, View};
-use crate::review::{self, Swept};
+use crate::pack::{self, Prepared, Transaction, View};
+use crate::review;
 use crate::text::Tokenizer;
 use crate::time::Micros;
 
@@ -31,7 +37,7 @@ use crate::time::Micros;
 pub enum Written {
     /// It was stored.
     Stored(Record),
-    /// A live claim already says the same; this is it.
+    /// A live claim already says the same; this is it, with what else the repeat brought.
     Known(Record),
 }
 
@@ -51,16 +57,19 @@ pub enum Error {
     #[error(transparent)]
     Refused(#[from] Refusal),
     /// Its id belonged to a claim that was deleted.
-    #[error("id {0} is retired: its claim was deleted")]
+    #[error("id {} is retired: its claim was deleted", shortened(.0))]
     Retired(String),
     /// Its id is that of a record which is no claim, and which it may not write over.
-    #[error("id {0} belongs to a record that is no claim")]
+    #[error("id {} belongs to a record that is no claim", shortened(.0))]
     Taken(String),
     /// There is no such claim that could be changed.
-    #[error("no current atom {0}")]
+    #[error("no current atom {}", shortened(.0))]
     NoCurrent(String),
     /// `why` is no accession.
-    #[error("{0} is not an accession: deed- or sha256: and a name without blanks or commas")]
+    #[error(
+        "{} is not an accession: deed- or sha256: and a name without blanks or commas",
+        shortened(.0)
+    )]
     NotAccession(String),
     /// What an update would make of a claim is not let in.
     #[error(transparent)]
@@ -68,6 +77,9 @@ pub enum Error {
     /// An update would say what another live claim says.
     #[error("atom {0} says the same already")]
     Repeats(String),
+    /// It would raise where the live claim with its id comes from.
+    #[error(transparent)]
+    Rise(#[from] Rise),
     /// The pack failed.
     #[error(transparent)]
     Pack(#[from] pack::Error),
@@ -89,24 +101,86 @@ pub fn prepare(
     Ok(Prepared::new(claim, settle::keys(claim), workspace, tokenizer))
 }
 
-/// Writes a prepared claim, settles it among the others ([`settle::settle`]), and returns it as it
-/// is stored.
+/// Writes a prepared claim, settles it among the others ([`settle::settle`]), sweeps if it is the
+/// first of the day ([`open_day`]), and returns it as it is stored. A live claim that says the
+/// same takes in what else this one brings, and is returned.
 ///
 /// # Errors
-/// [`Error::Retired`], or what the pack says.
+/// [`Error::Retired`], [`Error::Taken`], [`Error::Rise`], or what the pack says.
 pub fn write(transaction: &mut Transaction<'_>, claim: Prepared) -> Result<Written, Error> {
-    let id = claim.id().to_owned();
-    match put(transaction, claim)? {
-        Some(same) => Ok(Written::Known(same)),
-        None => Ok(Written::Stored(settle::settle(transaction, &id)?)),
-    }
+    settled(transaction, claim, inherit)
 }
 
-/// Writes a prepared claim, unless a live one says the same: then it is returned.
+/// As [`write()`] for a claim that a person has just accepted: it may stand higher than the claim
+/// whose id it bears.
+fn write_accepted(transaction: &mut Transaction<'_>, claim: Prepared) -> Result<Written, Error> {
+    settled(transaction, claim, |_, _| Ok(()))
+}
+
+fn settled(
+    transaction: &mut Transaction<'_>,
+    claim: Prepared,
+    follow: Follow,
+) -> Result<Written, Error> {
+    let id = claim.id().to_owned();
+    let written = match enter(transaction, claim, follow)? {
+        Entered::Known(same) => return Ok(Written::Known(same)),
+        Entered::Grown(same) => Written::Known(settle::settle(transaction, record::id(&same))?),
+        Entered::Stored => Written::Stored(settle::settle(transaction, &id)?),
+    };
+    open_day(transaction);
+    Ok(written)
+}
+
+/// As [`write()`], and keeps the workspace under its live cap; returns also how many claims that
+/// forgot, which an answer says as `forgot` and no record holds. `cap` is `PACKSET_LIVE_CAP` as
+/// [`review::parse_live_cap`] read it.
+///
+/// # Errors
+/// As [`write()`].
+pub fn write_under(
+    transaction: &mut Transaction<'_>,
+    claim: Prepared,
+    cap: Option<usize>,
+) -> Result<(Written, u64), Error> {
+    let written = write(transaction, claim)?;
+    let forgot = match written {
+        Written::Stored(_) => keep_cap(transaction, cap),
+        Written::Known(_) => 0,
+    };
+    Ok((written, forgot))
+}
+
+/// Writes a prepared claim, unless a live one says the same: then that one is returned, with what
+/// else this one brings. Closes nothing, links nothing and sweeps nothing.
 ///
 /// # Errors
 /// As [`write()`].
 pub fn put(transaction: &mut Transaction<'_>, claim: Prepared) -> Result<Option<Record>, Error> {
+    Ok(match enter(transaction, claim, inherit)? {
+        Entered::Stored => None,
+        Entered::Known(same) | Entered::Grown(same) => Some(same),
+    })
+}
+
+/// What became of a claim that was put.
+enum Entered {
+    /// It is new, or a new version of its id.
+    Stored,
+    /// A live claim says all of it already.
+    Known(Record),
+    /// A live claim says the same, and took in what was new.
+    Grown(Record),
+}
+
+/// How a claim may follow the live one whose id it bears.
+type Follow = fn(&Record, &mut Record) -> Result<(), Rise>;
+
+fn enter(
+    transaction: &mut Transaction<'_>,
+    claim: Prepared,
+    follow: Follow,
+) -> Result<Entered, Error> {
     let known = transaction.get(claim.id())?;
     if known.as_ref().is_some_and(record::tombstone) {
         return Err(Error::Retired(claim.id().to_owned()));
@@ -115,22 +189,35 @@ pub fn put(transaction: &mut Transaction<'_>, claim: Prepared) -> Result<Option<
         return Err(Error::Taken(claim.id().to_owned()));
     }
     let name = transaction.snapshot().name();
-    if let Some(same) = same_as(transaction, claim.keys(), || claim.record(name))? {
-        return Ok(Some(same));
+    if let Some(mut same) = same_as(transaction, claim.keys(), || claim.record(name))? {
+        if !absorb(&mut same, &claim.record(name), transaction.now()) {
+            return Ok(Entered::Known(same));
+        }
+        put_again(transaction, &same)?;
+        return Ok(Entered::Grown(same));
     }
-    if let Some(known) = &known {
-        // Mail that repeats is kept, but not the same letter twice: an import may be run again.
-        if unstamped(known.clone()) == unstamped(claim.record(name)) {
-            return Ok(Some(known.clone()));
+    let Some(known) = known else {
+        transaction.put_prepared(claim)?;
+        return Ok(Entered::Stored);
+    };
+    let mut record = claim.record(name);
+    // Links belong to the graph, not to whoever writes: their other ends still name this claim.
+    for field in ["links", "link_weights", "link_weights_by"] {
+        if let Some(value) = known.get(field) {
+            record.insert(field.to_owned(), value.clone());
         }
     }
-    let mut claim = claim;
-    if let Some(ts) = known.and_then(|mut known| known.remove("ts")) {
-        // A rewrite under a live id replaces the record, but not when it was first written.
-        claim = claim.with("ts", ts, name);
+    // Mail that repeats is kept, but not the same letter twice: an import may be run again.
+    if unstamped(known.clone()) == unstamped(record.clone()) {
+        return Ok(Entered::Known(known));
     }
-    transaction.put_prepared(claim)?;
-    Ok(None)
+    follow(&known, &mut record)?;
+    // A rewrite under a live id replaces the record, but not when it was first written.
+    if let Some(ts) = known.get("ts") {
+        record.insert("ts".into(), ts.clone());
+    }
+    transaction.put_prepared(claim.again(&record, name))?;
+    Ok(Entered::Stored)
 }
 
 /// A record without what a write stamps on it whatever it brings.
@@ -173,6 +260,9 @@ pub fn delete(
 ) -> Result<Record, Error> {
     if let Some(why) = why.filter(|why| !is_accession(why)) {
         return Err(Error::NotAccession(why.to_owned()));
+    }
+    if let Some(kind) = why.and_then(unsafe_text) {
+        return Err(Refusal::Unsafe { field: "why".into(), kind }.into());
     }
     let current = transaction.get(id)?.filter(|record| !record::tombstone(record));
     let Some(mut record) = current else { return Err(Error::NoCurrent(id.to_owned())) };
@@ -234,51 +324,9 @@ pub fn update(
         return Err(Error::Repeats(record::id(&other).to_owned()));
     }
     put_again(transaction, &record)?;
-    Ok(settle::settle(transaction, id)?)
-}
-
-/// What a sweep did.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Sweep {
-    /// Reviews that lapsed.
-    pub lapsed: u64,
-    /// Ids of claims that were forgotten.
-    pub forgotten: Vec<String>,
-}
-
-/// The neglect sweep: reviews left due past twice their interval lapse, and claims that nobody
-/// ever recalled are forgotten after three misses.
-///
-/// # Errors
-/// The pack's.
-pub fn sweep(transaction: &mut Transaction<'_>) -> Result<Sweep, pack::Error> {
-    let now = transaction.now();
-    let mut done = Sweep::default();
-    for place in overdue(transaction.snapshot(), &View::now(now), review::latest_swept(now)) {
-        let mut record = transaction.snapshot().record(place)?;
-        match review::sweep(&mut record, now) {
-            Some(Swept::Lapsed) => done.lapsed += 1,
-            Some(Swept::Forgotten) => done.forgotten.push(record::id(&record).to_owned()),
-            None => continue,
-        }
-        put_again(transaction, &record)?;
-    }
-    Ok(done)
-}
-
-/// Live claims that were due at `at` or before, read off a column. In no order.
-pub fn overdue(snapshot: &Snapshot, view: &View, at: Micros) -> Vec<Place> {
-    let mut places = Vec::new();
-    for (number, segment) in snapshot.segments().iter().enumerate() {
-        let Some(due) = segment.column(record::DUE_AT) else { continue };
-        for row in (0..segment.rows()).filter(|row| due.get(*row) <= at.0) {
-            let place = Place { segment: number as u32, row };
-            if snapshot.visible(place, view) {
-                places.push(place);
-            }
-        }
-    }
-    places
+    let settled = settle::settle(transaction, id)?;
+    open_day(transaction);
+    Ok(settled)
 }
 
 /// A pair that consolidation found: what is closed, and by what.

@@ -9,13 +9,16 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use crate::atom::Kind;
+use crate::atom::{Kind, Refusal, shortened, unsafe_text};
 use crate::claim;
 use crate::claim::settle::Live;
 use crate::graph::csr::Graph;
-use crate::graph::{Edges, fire};
+use crate::graph::{Edges, activation, fire};
 use crate::pack::record::{self, Record};
 use crate::pack::{self, Snapshot, Transaction, View};
+use crate::search::panel::Panel;
+use crate::search::{self, Query, Rank};
+use crate::text::Tokenizer;
 use crate::time::Micros;
 
 /// A workspace's live claims and the links between them.
@@ -55,6 +58,90 @@ impl Network {
     }
 }
 
+/// What a cue woke.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Woken {
+    /// Claims that energy reached and their activation, strongest first.
+    pub ranked: Vec<(Record, f64)>,
+    /// Ids of the seeds.
+    pub seeds: Vec<String>,
+    /// Hits that the ballots agreed on.
+    pub agreed: usize,
+}
+
+impl Woken {
+    /// Whether no two ballots agreed on enough: then nothing fires.
+    pub fn is_weak(&self) -> bool {
+        activation::is_weak(self.agreed)
+    }
+
+    /// The ids that a cue wires together.
+    pub fn wired(&self) -> Vec<&str> {
+        self.ranked.iter().take(activation::WIRED).map(|(claim, _)| record::id(claim)).collect()
+    }
+}
+
+/// Hits that a cue asks for: more than become seeds, so that the agreed ones can be counted.
+const ASKED: usize = 16;
+
+/// The claims that a cue activates: the first hits of the default search, and what energy reaches
+/// from them over two hops of links, as a [`persona`] weighs them. Reads only what is reached.
+///
+/// # Errors
+/// The pack's.
+pub fn wake(
+    snapshot: &Snapshot,
+    cue: &str,
+    panel: Panel,
+    persona: Option<&str>,
+    now: Micros,
+) -> Result<Woken, pack::Error> {
+    let view = View::now(now);
+    let query =
+        Query { text: cue, limit: ASKED, view, rank: Rank::Fused, kind: None, set: None, panel };
+    let mut tokenizer = Tokenizer::new(snapshot.manifest().text.stem);
+    let hits = search::search(snapshot, &mut tokenizer, &query)?.hits;
+    let mut claims: BTreeMap<String, Record> = BTreeMap::new();
+    let mut woken = Woken::default();
+    let mut energy = Vec::new();
+    woken.agreed = hits.iter().filter(|hit| activation::is_agreed(hit.ballots, hit.of)).count();
+    for hit in hits.into_iter().take(activation::SEEDS) {
+        let claim = snapshot.record(hit.version)?;
+        let id = record::id(&claim).to_owned();
+        energy.push((id.clone(), f64::from(hit.score)));
+        woken.seeds.push(id.clone());
+        claims.insert(id, claim);
+    }
+    let mut read = |id: &str| -> Result<Option<Record>, pack::Error> {
+        if let Some(claim) = claims.get(id) {
+            return Ok(Some(claim.clone()));
+        }
+        let Some(place) = snapshot.version(record::key(id), &view) else { return Ok(None) };
+        let claim = snapshot.record(place)?;
+        if !snapshot.live(place, &view) || record::id(&claim) != id {
+            return Ok(None);
+        }
+        claims.insert(id.to_owned(), claim.clone());
+        Ok(Some(claim))
+    };
+    let ranked = activation::activate(energy, |id: &String| {
+        let Some(claim) = read(id)? else { return Ok(Vec::new()) };
+        let edges = Edges::of(&claim);
+        let mut links = Vec::with_capacity(edges.links().len());
+        for link in edges.links() {
+            if let Some(peer) = read(link)? {
+                let back = Edges::of(&peer).weight(id, persona);
+                links.push((link.clone(), edges.weight(link, persona).max(back)));
+            }
+        }
+        Ok::<_, pack::Error>(links)
+    })?;
+    for (id, energy) in ranked {
+        woken.ranked.extend(claims.remove(&id).map(|claim| (claim, energy)));
+    }
+    Ok(woken)
+}
+
 /// What a fire did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Fired {
@@ -66,7 +153,28 @@ pub struct Fired {
     pub held: bool,
 }
 
-/// Fires claims together. The hold is that of the claims, or of `cue` if they come from one.
+/// Characters in the name of a persona, at most: it is a key in the record of every claim that
+/// fires as it, and is held to what one card line may be.
+const PERSONA_LIMIT: usize = 200;
+
+/// The persona that a name stands for; a blank one is nobody's, so the shared weights count.
+///
+/// # Errors
+/// A name with a secret in it, or one that is too long.
+pub fn persona(name: &str) -> Result<Option<&str>, Refusal> {
+    let name = name.trim();
+    if let Some(kind) = unsafe_text(name) {
+        return Err(Refusal::Unsafe { field: "as".into(), kind });
+    }
+    if name.chars().nth(PERSONA_LIMIT).is_some() {
+        let value = shortened(name);
+        return Err(Refusal::Field { field: "as", wanted: "a name of 200 characters", value });
+    }
+    Ok(Some(name).filter(|name| !name.is_empty()))
+}
+
+/// Fires claims together, with everybody's weights. The hold is that of the claims, or of `cue` if
+/// they come from one.
 ///
 /// # Errors
 /// The pack's.
@@ -75,11 +183,25 @@ pub fn fire_together(
     ids: &[&str],
     cue: Option<&str>,
 ) -> Result<Fired, pack::Error> {
+    fire_as(transaction, ids, cue, None)
+}
+
+/// Fires claims together as a [`persona`]: its own weights move, the shared ones do not, and its
+/// hold is its own.
+///
+/// # Errors
+/// The pack's.
+pub fn fire_as(
+    transaction: &mut Transaction<'_>,
+    ids: &[&str],
+    cue: Option<&str>,
+    persona: Option<&str>,
+) -> Result<Fired, pack::Error> {
     let now = transaction.now();
     let found = fire::found(ids, &Live(transaction))?;
     let hold = match cue {
-        Some(cue) => Some(fire::hold_of_cue(None, cue)),
-        None => fire::hold_of_claims(None, &found),
+        Some(cue) => Some(fire::hold_of_cue(persona, cue)),
+        None => fire::hold_of_claims(persona, &found),
     };
     // Only claims that were found start the hour.
     let Some(hold) = hold.filter(|_| !found.is_empty()) else { return Ok(Fired::default()) };
@@ -89,7 +211,7 @@ pub fn fire_together(
     if last.is_some_and(|last| fire::is_held(last, now)) {
         return Ok(Fired { held: true, ..Fired::default() });
     }
-    let fired = fire::fire(ids, None, &Live(transaction))?;
+    let fired = fire::fire(ids, persona, &Live(transaction))?;
     for change in &fired.changes {
         let Some(mut claim) = transaction.get(&change.id)? else { continue };
         if let Some(edges) = &change.edges {

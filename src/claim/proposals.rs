@@ -2,7 +2,7 @@
 //!
 //! A proposal is a record of its own kind with the claim inside, so that no view of claims can
 //! show it. Whether a write is held is [`is_held`]; the answer to it is [`Held`]. Not here: the
-//! mining of proposals from transcripts, and how a claim is written ([`crate::claim`]).
+//! mining of proposals ([`super::mining`]), and how a claim is written ([`crate::claim`]).
 //!
 //! Invariants: what is held passed every check of a claim; the same words held twice are one
 //! proposal; an accept stores the claim once, however often and from wherever it is repeated.
@@ -10,8 +10,8 @@
 use packset_segments::key_of;
 use serde_json::{Value, json};
 
-use crate::atom::{Kind, Refusal, admit, is_unattended, raise};
-use crate::claim;
+use crate::atom::{Kind, Refusal, admit, is_unattended, raise, shortened};
+use crate::claim::{self, mining};
 use crate::pack::record::{self, Record};
 use crate::pack::{self, IdSource, Snapshot, Transaction, View};
 use crate::text::Tokenizer;
@@ -33,11 +33,22 @@ pub struct Held(
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// There is no proposal with the id.
-    #[error("no proposal {0}")]
+    #[error("no proposal {}", shortened(.0))]
     Unknown(String),
     /// Nothing stands behind what it says, or it holds no claim.
     #[error("proposal {0} is not supported by what it was taken from")]
     Unsupported(String),
+    /// A job that is not done at that point.
+    #[error("job {job} is not allowed at {when}")]
+    NotAllowed {
+        /// The job, cut short.
+        job: String,
+        /// The point, cut short.
+        when: String,
+    },
+    /// A text with no claim in it, or with one that is known.
+    #[error("there is nothing to propose: {0}")]
+    Nothing(&'static str),
     /// The claim's id is that of a record which is no claim.
     #[error("id {0} belongs to a record that is no claim")]
     Taken(String),
@@ -179,10 +190,11 @@ pub fn accept(
         return transaction.get(atom)?.ok_or_else(|| Error::Gone(id.to_owned()));
     }
     let supported = is_open(&proposal) && record::string(&proposal, "verdict") == Some("SUPPORTED");
-    let Some(Value::Object(claim)) = proposal.get("atom").filter(|_| supported) else {
-        return Err(Error::Unsupported(id.to_owned()));
+    let mut claim = match proposal.get("atom").filter(|_| supported) {
+        Some(Value::Object(claim)) => claim.clone(),
+        None if supported => mining::claim_of(&proposal),
+        _ => return Err(Error::Unsupported(id.to_owned())),
     };
-    let mut claim = claim.clone();
     raise(&mut claim);
     if transaction.get(record::id(&claim))?.is_some_and(|known| Kind::of(&known).is_none()) {
         return Err(Error::Taken(record::id(&claim).to_owned()));
@@ -192,7 +204,7 @@ pub fn accept(
     let mut tokenizer = Tokenizer::new(snapshot.manifest().text.stem);
     let fresh = ids.fresh(now);
     let claim = claim::prepare(&mut claim, snapshot.name(), fresh, now, &mut tokenizer)?;
-    let mut stored = claim::write(transaction, claim)?.record().clone();
+    let mut stored = claim::write_accepted(transaction, claim)?.record().clone();
     if is_unattended(&stored) {
         raise(&mut stored);
         stored.insert("updated".into(), now.format_ms().into());
@@ -205,7 +217,7 @@ pub fn accept(
     Ok(stored)
 }
 
-fn is_open(record: &Record) -> bool {
+pub(super) fn is_open(record: &Record) -> bool {
     record::kind(record) == KIND && record::string(record, "status") == Some("open")
 }
 
@@ -234,7 +246,7 @@ fn sameness(claim: &Record) -> String {
 
 /// A text without what makes no other statement of it: case, the width of blanks, a full stop at
 /// its end.
-fn normal(text: &str) -> String {
+pub(super) fn normal(text: &str) -> String {
     let words: Vec<&str> = text.split_whitespace().collect();
     let joined = words.join(" ").to_lowercase();
     joined.trim_end_matches(['.', ' ']).to_owned()

@@ -125,7 +125,7 @@ pub enum Verb {
     Attach(Attach),
     /// The open proposals: writes that wait for a person
     #[command(after_long_help = PROPOSALS_END)]
-    Proposals(Listing),
+    Proposals(Proposals),
     /// File one proposal by hand
     #[command(after_long_help = PROPOSE_END)]
     Propose(Claim),
@@ -302,6 +302,12 @@ pub struct Import {
     /// Lines stored in one commit
     #[arg(long, value_name = "N", value_parser = at_least_one)]
     pub batch: Option<u32>,
+    /// Store past the live cap, and forget nothing
+    #[arg(long)]
+    pub over_cap: bool,
+    /// Link the workspace's claims that have no links, as writes would have
+    #[arg(long, conflicts_with = "records")]
+    pub link: bool,
     /// The JSON Lines file; `-` is standard input
     #[arg(value_name = "FILE", value_parser = filled)]
     pub file: String,
@@ -316,6 +322,9 @@ pub struct Batch {
     /// Do what can be done, and say what could not
     #[arg(long)]
     pub best_effort: bool,
+    /// Store past the live cap, and forget nothing
+    #[arg(long)]
+    pub over_cap: bool,
     /// The JSON Lines file; `-` is standard input
     #[arg(value_name = "FILE", value_parser = filled)]
     pub file: String,
@@ -524,6 +533,39 @@ pub struct Attach {
     /// The body; an empty one clears, `-` is standard input [default: print what is held]
     #[arg(value_name = "TEXT")]
     pub text: Vec<String>,
+}
+
+/// `proposals`.
+#[derive(Debug, clap::Args)]
+#[command(args_conflicts_with_subcommands = true)]
+pub struct Proposals {
+    /// What to do but list them.
+    #[command(subcommand)]
+    pub what: Option<ProposalsVerb>,
+    /// The workspace [default: see `packset which`]
+    #[arg(value_name = "WS", value_parser = filled)]
+    pub workspace: Option<String>,
+}
+
+/// What `proposals` does but list them.
+#[derive(Debug, Subcommand)]
+pub enum ProposalsVerb {
+    /// Propose what cards that were too long said
+    Mine(Mine),
+}
+
+/// `proposals mine`.
+#[derive(Debug, clap::Args)]
+pub struct Mine {
+    /// The day on which the cards were refused [default: today]
+    #[arg(long, value_name = "YYYY-MM-DD", value_parser = filled)]
+    pub day: Option<String>,
+    /// The transcript that must bear it out: only what it says can be accepted
+    #[arg(long, value_name = "FILE", value_parser = filled)]
+    pub transcript: Option<String>,
+    /// The workspace [default: see `packset which`]
+    #[arg(value_name = "WS", value_parser = filled)]
+    pub workspace: Option<String>,
 }
 
 /// `accept`.

@@ -61,7 +61,12 @@ The accessions that the claims cite go to standard output."
 
 pub(super) const IMPORT_END: &str = ends_with!(
     "  packset import backup/default.jsonl
-  packset import --workspace scratch - < claims.jsonl"
+  packset import --workspace scratch - < claims.jsonl
+  packset import --over-cap --link all.jsonl
+
+Nothing is stored if that would pass the live cap (PACKSET_LIVE_CAP), unless
+--over-cap is given; the workspace then keeps its new size. An import closes
+nothing: `packset consolidate --apply` does."
 );
 
 pub(super) const BATCH_END: &str = ends_with!(
@@ -75,7 +80,8 @@ One JSON object a line, done in order; a line sees what those before it did:
   {\"op\":\"delete\",\"id\":\"...\",\"why\":\"deed-...\"}   why may be left out
   {\"op\":\"grade\",\"id\":\"...\",\"recalled\":false}    true if left out
 Prints one JSON object a line. If a line is refused, nothing at all is stored,
-unless --best-effort is given."
+unless --best-effort is given; nor if it would pass the live cap
+(PACKSET_LIVE_CAP), unless --over-cap is given."
 );
 
 pub(super) const DELETE_END: &str = ends_with!(

@@ -3,6 +3,7 @@
 //! A line is done by the function that its own verb calls, in order, and sees what the lines
 //! before it did. If one is refused nothing is stored, unless the caller asked for what can be
 //! done; either way there is one answer a line, in order, and none before the commit is durable.
+//! One that would take the workspace past its live cap stores nothing, unless that is asked for.
 //!
 //! Not here: lines by the hundred thousand. An import takes those apart on all cores, and commits
 //! them a part at a time; a batch holds the lock while it works.
@@ -13,7 +14,8 @@ use std::path::Path;
 use packset_segments::IoContext;
 use serde_json::{Value, json};
 
-use crate::atom::Kind;
+use crate::atom::{Kind, shortened};
+use crate::claim::upkeep::{Crossing, crossing};
 use crate::claim::{self, Written};
 use crate::cli::args::Batch;
 use crate::cli::{Exit, Failure, FailureKind};
@@ -65,6 +67,8 @@ struct Done {
 enum Stop {
     /// Some line was refused, and all or nothing was asked for.
     Refused(Vec<Outcome>),
+    /// It would pass the live cap.
+    Full(Crossing),
     Pack(pack::Error),
 }
 
@@ -94,10 +98,20 @@ pub fn run(context: &mut Context<'_>, args: &Batch) -> Result<Exit, Failure> {
     let ids = std::sync::Arc::clone(&context.ids);
     let job = Job { name: &name, rename: named.is_some(), ids: &ids, now: context.clock.now() };
     let absent: Vec<Outcome> = if make { Vec::new() } else { lines.iter().map(absent).collect() };
+    let cap = context.live_cap()?;
     let work = |transaction: &mut Transaction<'_>| -> Result<Vec<Outcome>, Stop> {
         let outcomes = job.all(transaction, lines)?;
         let refused = outcomes.iter().any(|outcome| outcome.done.is_err());
-        if refused && !args.best_effort { Err(Stop::Refused(outcomes)) } else { Ok(outcomes) }
+        if refused && !args.best_effort {
+            return Err(Stop::Refused(outcomes));
+        }
+        match crossing(transaction, cap.filter(|_| !args.over_cap))? {
+            Some(crossing) => Err(Stop::Full(crossing)),
+            None => {
+                claim::allow(transaction, cap)?;
+                Ok(outcomes)
+            }
+        }
     };
     let done = match make {
         true => store.commit(work).map(Some),
@@ -107,6 +121,10 @@ pub fn run(context: &mut Context<'_>, args: &Batch) -> Result<Exit, Failure> {
         Ok(Some((outcomes, committed))) => (outcomes, committed.map(|done| done.generation)),
         Ok(None) => (absent, None),
         Err(Stop::Refused(outcomes)) => (all_refused(outcomes), None),
+        Err(Stop::Full(crossing)) => {
+            let message = format!("nothing is stored: in workspace {name}, {crossing}");
+            return Err(Failure::new(FailureKind::Refused, message).hint(Crossing::WAYS_OUT));
+        }
         Err(Stop::Pack(error)) => return Err(error.into()),
     };
     let refused = outcomes.iter().any(|outcome| outcome.done.is_err());
@@ -156,7 +174,8 @@ fn lines(bytes: &[u8]) -> Vec<Line> {
                 }
             };
             let op = members.shift_remove("op");
-            let op = op.and_then(|op| op.as_str().map(str::to_owned));
+            // What is no operation is said back.
+            let op = op.and_then(|op| op.as_str().map(shortened));
             let operation = operation(op.as_deref(), members);
             Line { number, op, operation }
         })
@@ -186,11 +205,11 @@ fn operation(op: Option<&str>, members: Record) -> Result<Operation, String> {
             };
             Operation::Grade { id: members.text("id")?, recalled }
         }
-        Some(other) => return Err(format!("there is no operation {other:?}")),
+        Some(other) => return Err(format!("there is no operation {:?}", shortened(other))),
         None => return Err("it names no op".into()),
     };
     match members.0.keys().next() {
-        Some(odd) => Err(format!("{} takes no {odd}", op.unwrap_or_default())),
+        Some(odd) => Err(format!("{} takes no {}", op.unwrap_or_default(), shortened(odd))),
         None => Ok(operation),
     }
 }

@@ -14,7 +14,7 @@ use crate::cli::args::Export;
 use crate::cli::{Exit, Failure};
 use crate::command::{Context, schema};
 use crate::desk::atoms;
-use crate::pack::{View, home};
+use crate::pack::{View, home, record};
 
 /// Bytes gathered before they are written out.
 const CHUNK: usize = 1 << 20;
@@ -39,7 +39,8 @@ pub fn run(context: &mut Context<'_>, args: &Export) -> Result<Exit, Failure> {
         let mut records = Vec::new();
         for place in snapshot.iter().flat_map(|snapshot| snapshot.shown(&view)) {
             let Some(snapshot) = &snapshot else { break };
-            if Kind::named(snapshot.segment(place).kind(place.row)?).is_some() == claims {
+            let kind = snapshot.segment(place).kind(place.row)?;
+            if !record::is_note(kind) && Kind::named(kind).is_some() == claims {
                 records.push(place);
             }
         }

@@ -5,12 +5,18 @@
 //! can be worked out without the lock (JSON, rules, terms) is done by all cores. A line that is
 //! refused is named with its number and reason and stops nothing else.
 //!
+//! Nobody loses claims by loading some: before the first line is stored it is counted how many
+//! would be new, and if they would take a workspace past its live cap, nothing is stored
+//! ([`room`]). With `--over-cap` all of it is, and the workspace is kept at that size.
+//!
 //! A line goes to the workspace that `--workspace` names, else to the one it names itself, else
 //! to the one in force. An import is done by a person's hand: nothing is held as a proposal.
 
-use std::collections::BTreeMap;
+mod room;
+
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
-use std::io::{BufRead, BufReader, ErrorKind, Read};
+use std::io::{BufRead, BufReader, Cursor, ErrorKind, Read};
 use std::ops::Range;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
@@ -22,7 +28,7 @@ use serde::de::{MapAccess, Visitor};
 use serde_json::error::Category;
 use serde_json::{Value, json};
 
-use crate::atom::{Kind, unsafe_record};
+use crate::atom::{Kind, shortened, unsafe_record};
 use crate::claim;
 use crate::cli::args::Import;
 use crate::cli::{Exit, Failure, FailureKind};
@@ -38,6 +44,8 @@ const BATCH: usize = 1 << 16;
 const BATCH_BYTES: usize = 64 << 20;
 /// Bytes asked of a file at a time.
 const READ_AT_ONCE: usize = 1 << 18;
+/// Bytes of standard input that are held in memory to be counted before they are stored.
+const HELD_BYTES: u64 = 1 << 30;
 /// Longest text of a record that is no claim, bytes.
 const RECORD_TEXT: usize = 1 << 20;
 /// Lines that a core works out before it takes the next share.
@@ -60,6 +68,8 @@ struct Tally {
     known: u64,
     refused: u64,
     malformed: u64,
+    /// Where anything was stored.
+    workspaces: BTreeSet<String>,
 }
 
 /// Runs the verb.
@@ -68,26 +78,27 @@ struct Tally {
 /// A file that cannot be read, or what the pack says; the batches before it stay stored.
 pub fn run(context: &mut Context<'_>, args: &Import) -> Result<Exit, Failure> {
     let named = args.within.workspace.as_deref();
+    let cap = context.live_cap()?;
     let job = Job {
         fixed: named.map(|named| context.workspace(Some(named))).transpose()?.map(|ws| ws.name),
         fallback: context.workspace(named)?.name,
         records: args.records,
         kind: args.kind.clone(),
+        cap,
         tokenizers: Mutex::default(),
     };
     let most = args.batch.map_or(BATCH, |lines| lines as usize);
     let mut tally = Tally::default();
-    let mut file = match args.file.as_str() {
-        "-" => None,
-        named => Some(open(context, &context.path(named))?),
-    };
+    let mut held = None;
+    if let Some(cap) = cap.filter(|_| !args.over_cap && !args.records) {
+        held = hold(context, &args.file)?;
+        room::check(context, &job, args, held.as_deref(), cap)?;
+    }
+    let mut source = Source::of(context, &args.file, held.as_deref())?;
     let (mut done, mut number) = (0, 0);
     loop {
-        let (reader, total) = match &mut file {
-            Some((reader, total)) => (reader as &mut dyn BufRead, Some(*total)),
-            None => (context.ui.input(), None),
-        };
-        let batch = Batch::read(reader, most, &mut number).at("read", Path::new(&args.file))?;
+        let total = source.total();
+        let batch = source.batch(context, most, &mut number).at("read", Path::new(&args.file))?;
         if batch.lines.is_empty() {
             break;
         }
@@ -98,7 +109,80 @@ pub fn run(context: &mut Context<'_>, args: &Import) -> Result<Exit, Failure> {
         }
     }
     context.ui.progress_done();
+    if args.link {
+        for name in &tally.workspaces {
+            claim::link_unlinked(&context.store(name)?)?;
+        }
+    }
     report(context, &tally)
+}
+
+/// The bytes of what can be read only once, standard input or a pipe: it is looked at twice. None
+/// for a file.
+fn hold(context: &mut Context<'_>, file: &str) -> Result<Option<Vec<u8>>, Failure> {
+    let mut reader;
+    let input: &mut dyn BufRead = if file == "-" {
+        context.ui.input()
+    } else {
+        let path = context.path(file);
+        let length;
+        (reader, length) = open(context, &path)?;
+        // A pipe has no length.
+        if length > 0 {
+            return Ok(None);
+        }
+        &mut reader
+    };
+    let mut bytes = Vec::new();
+    input.take(HELD_BYTES + 1).read_to_end(&mut bytes).at("read", Path::new(file))?;
+    if bytes.len() as u64 > HELD_BYTES {
+        let message =
+            format!("{file} holds more than {HELD_BYTES} bytes and can be read only once");
+        return Err(Failure::new(FailureKind::Refused, message)
+            .hint("name a file, or say --over-cap: then it need not be counted first"));
+    }
+    Ok(Some(bytes))
+}
+
+/// Where lines come from.
+enum Source<'a> {
+    File(Reader, u64),
+    Held(Cursor<&'a [u8]>),
+    Input,
+}
+
+impl<'a> Source<'a> {
+    fn of(context: &Context<'_>, file: &str, held: Option<&'a [u8]>) -> Result<Self, Failure> {
+        Ok(match (held, file) {
+            (Some(held), _) => Self::Held(Cursor::new(held)),
+            (None, "-") => Self::Input,
+            (None, named) => {
+                let (reader, total) = open(context, &context.path(named))?;
+                Self::File(reader, total)
+            }
+        })
+    }
+
+    fn total(&self) -> Option<u64> {
+        match self {
+            Self::File(_, total) => Some(*total),
+            Self::Held(held) => Some(held.get_ref().len() as u64),
+            Self::Input => None,
+        }
+    }
+
+    fn batch(
+        &mut self,
+        context: &mut Context<'_>,
+        most: usize,
+        number: &mut u64,
+    ) -> std::io::Result<Batch> {
+        match self {
+            Self::File(reader, _) => Batch::read(reader, most, number),
+            Self::Held(held) => Batch::read(held, most, number),
+            Self::Input => Batch::read(context.ui.input(), most, number),
+        }
+    }
 }
 
 pub(super) type Reader = BufReader<Box<dyn Read + Send>>;
@@ -179,6 +263,8 @@ struct Job {
     fallback: String,
     records: bool,
     kind: Option<String>,
+    /// The live cap; none: there is none.
+    cap: Option<usize>,
     /// Tokenizers at rest: each knows the stems it has met, which is worth keeping.
     tokenizers: Mutex<Vec<Tokenizer>>,
 }
@@ -190,6 +276,30 @@ impl Job {
         batch: &Batch,
         tally: &mut Tally,
     ) -> Result<(), Failure> {
+        let mut ready: BTreeMap<String, Vec<(u64, Prepared)>> = BTreeMap::new();
+        for (number, outcome) in self.outcomes(context, batch) {
+            match outcome {
+                Outcome::Malformed(why) => {
+                    tally.malformed += 1;
+                    context.ui.note(&format!("packset: line {number}: {why}"));
+                }
+                Outcome::Refused(why) => {
+                    tally.refused += 1;
+                    context.ui.note(&format!("packset: line {number}: {why}"));
+                }
+                Outcome::Ready(name, prepared) => {
+                    ready.entry(name).or_default().push((number, *prepared));
+                }
+            }
+        }
+        for (name, prepared) in ready {
+            self.commit(context, &name, prepared, tally)?;
+        }
+        Ok(())
+    }
+
+    /// Works out the lines of a batch on all cores. Blank ones come to nothing.
+    fn outcomes(&self, context: &Context<'_>, batch: &Batch) -> Vec<(u64, Outcome)> {
         let now = context.clock.now();
         let stem = context.stem();
         let ids = &context.ids;
@@ -216,26 +326,7 @@ impl Job {
                 outcomes
             })
             .collect();
-        let mut ready: BTreeMap<String, Vec<(u64, Prepared)>> = BTreeMap::new();
-        for (number, outcome) in outcomes.into_iter().flatten() {
-            match outcome {
-                Outcome::Malformed(why) => {
-                    tally.malformed += 1;
-                    context.ui.note(&format!("packset: line {number}: {why}"));
-                }
-                Outcome::Refused(why) => {
-                    tally.refused += 1;
-                    context.ui.note(&format!("packset: line {number}: {why}"));
-                }
-                Outcome::Ready(name, prepared) => {
-                    ready.entry(name).or_default().push((number, *prepared));
-                }
-            }
-        }
-        for (name, prepared) in ready {
-            self.commit(context, &name, prepared, tally)?;
-        }
-        Ok(())
+        outcomes.into_iter().flatten().collect()
     }
 
     fn commit(
@@ -263,9 +354,16 @@ impl Job {
                     }
                 }
             }
+            if batch.stored > 0 && !self.records {
+                claim::open_day(transaction);
+                claim::allow(transaction, self.cap)?;
+            }
             Ok((batch, refused))
         })?;
         let (batch, refused) = outcome;
+        if batch.stored > 0 {
+            tally.workspaces.insert(name.to_owned());
+        }
         tally.stored += batch.stored;
         tally.known += batch.known;
         tally.refused += batch.refused;
@@ -359,7 +457,7 @@ impl Job {
             return Outcome::Refused(format!("a text is at most {RECORD_TEXT} bytes"));
         }
         if let Some((field, what)) = unsafe_record(record) {
-            return Outcome::Refused(format!("{what} in {field}"));
+            return Outcome::Refused(format!("{what} in {}", shortened(field)));
         }
         if record::id(record).is_empty() {
             record.insert("id".into(), id.into());

@@ -159,6 +159,29 @@ impl Context<'_> {
             .map_err(|_| Failure::new(FailureKind::Data, "standard input is not UTF-8"))
     }
 
+    /// The text of a file, or of standard input for `-`.
+    ///
+    /// # Errors
+    /// A file that is longer than `most` bytes, is no UTF-8, or cannot be read.
+    pub fn text_of(&mut self, file: &str, most: u64) -> Result<String, Failure> {
+        let mut bytes = Vec::new();
+        let mut reader;
+        let input: &mut dyn std::io::BufRead = match file {
+            "-" => self.ui.input(),
+            named => {
+                (reader, _) = import::open(self, &self.path(named))?;
+                &mut reader
+            }
+        };
+        input.take(most + 1).read_to_end(&mut bytes).at("read", Path::new(file))?;
+        if bytes.len() as u64 > most {
+            let message = format!("{file} holds more than {most} bytes");
+            return Err(Failure::new(FailureKind::Refused, message).hint("give it less at a time"));
+        }
+        String::from_utf8(bytes)
+            .map_err(|_| Failure::new(FailureKind::Data, format!("{file} is not UTF-8")))
+    }
+
     /// The stores that a verb is asked to work on.
     ///
     /// # Errors

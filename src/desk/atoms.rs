@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
+use super::refusal::of_change;
 use super::{Desk, Given, gap};
 use crate::atom::{Kind, is_accession};
 use crate::claim::{self, Written, proposals};
@@ -35,18 +36,22 @@ pub fn post(desk: &Desk, given: Given) -> Result<Value, Failure> {
             .commit(&store, move |transaction| Ok(proposals::hold(transaction, record, &ids)?))?;
         return Err(proposals::Held(held).into());
     }
-    let (written, committed) = desk.commit(&store, move |transaction| {
+    let cap = desk.live_cap()?;
+    let ((written, forgot), committed) = desk.commit(&store, move |transaction| {
         let mut tokenizer = Tokenizer::new(transaction.snapshot().manifest().text.stem);
         let claim = claim::prepare(&mut record, &workspace, id, now, &mut tokenizer)
             .map_err(claim::Error::from)?;
-        Ok(claim::write(transaction, claim)?)
+        Ok(claim::write_under(transaction, claim, cap)?)
     })?;
-    let record = written.record().clone();
+    let mut record = claim::shown(written.record().clone());
+    if forgot > 0 {
+        record.insert("forgot".into(), forgot.into());
+    }
     Ok(json!({
         "workspace": name,
         "stored": matches!(written, Written::Stored(_)),
         "generation": generation(committed),
-        "record": claim::shown(record),
+        "record": record,
     }))
 }
 
@@ -133,7 +138,7 @@ pub(super) fn changed(
     done: Option<(Record, Option<Committed>)>,
 ) -> Result<Value, Failure> {
     let Some((record, committed)) = done else {
-        return Err(claim::Error::NoCurrent(id.to_owned()).into());
+        return Err(of_change(name, claim::Error::NoCurrent(id.to_owned())));
     };
     Ok(json!({
         "workspace": name,
@@ -149,9 +154,9 @@ pub(super) fn changed(
 pub fn update(desk: &Desk, given: Given) -> Result<Value, Failure> {
     let (name, id) = (given.workspace()?, given.need("id")?);
     let fields = given.object("fields")?;
-    let its = id.clone();
+    let (whose, its) = (name.clone(), id.clone());
     let done = desk.commit_existing(&desk.store(&name)?, move |transaction| {
-        Ok(claim::update(transaction, &its, &fields)?)
+        claim::update(transaction, &its, &fields).map_err(|error| of_change(&whose, error))
     })?;
     changed(&name, &id, done)
 }
@@ -162,9 +167,9 @@ pub fn update(desk: &Desk, given: Given) -> Result<Value, Failure> {
 /// No such claim, or what the pack says.
 pub fn delete(desk: &Desk, given: Given) -> Result<Value, Failure> {
     let (name, id) = (given.workspace()?, given.need("id")?);
-    let (its, why) = (id.clone(), given.text("why"));
+    let (whose, its, why) = (name.clone(), id.clone(), given.text("why"));
     let done = desk.commit_existing(&desk.store(&name)?, move |transaction| {
-        Ok(claim::delete(transaction, &its, why.as_deref())?)
+        claim::delete(transaction, &its, why.as_deref()).map_err(|error| of_change(&whose, error))
     })?;
     changed(&name, &id, done)
 }

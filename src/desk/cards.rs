@@ -6,7 +6,8 @@ use serde_json::{Value, json};
 
 use super::{Desk, Given, atoms};
 use crate::cards::{self, Attachment, Card, SetName};
-use crate::cli::Failure;
+use crate::claim::mining;
+use crate::cli::{Failure, FailureKind};
 use crate::pack::record::{self, Record};
 use crate::pack::{Snapshot, Store, View};
 
@@ -98,27 +99,58 @@ pub fn write_set(desk: &Desk, given: Given) -> Result<Value, Failure> {
         .filter_map(|card| Some((card, given.whole_text(card.name())?)))
         .collect();
     if !named.is_empty() {
-        let its = set.clone();
-        desk.commit(&desk.store(&name)?, move |transaction| {
-            for (card, text) in named {
+        let (its, store) = (set.clone(), desk.store(&name)?);
+        let texts = named.clone();
+        let done = desk.commit(&store, move |transaction| {
+            for (card, text) in texts {
                 cards::write(transaction, card, Some(&its), &text)?;
             }
             Ok(())
-        })?;
+        });
+        if let Err(failure) = done {
+            for (card, text) in named {
+                archive(desk, &store, card, Some(set.clone()), text, &failure)?;
+            }
+            return Err(failure);
+        }
     }
     document(desk, &name, Some(&set), true)
+}
+
+/// Keeps for mining what a card was too short to take.
+fn archive(
+    desk: &Desk,
+    store: &Store,
+    card: Card,
+    set: Option<SetName>,
+    text: String,
+    why: &Failure,
+) -> Result<(), Failure> {
+    if why.kind == FailureKind::Long && text.chars().count() > card.limit() {
+        desk.commit(store, move |transaction| {
+            Ok(mining::archive(transaction, card, set.as_ref(), &text)?)
+        })?;
+    }
+    Ok(())
 }
 
 fn write(desk: &Desk, store: &Store, card: Card, given: &Given) -> Result<Value, Failure> {
     let text = given.whole_text("text").unwrap_or_default();
     let clears = text.trim().is_empty();
+    let whole = text.clone();
     let work = move |transaction: &mut crate::pack::Transaction<'_>| {
         Ok(cards::write(transaction, card, None, &text)?)
     };
     let done = match clears {
         // Where nothing is, there is nothing to clear.
         true => desk.commit_existing(store, work)?,
-        false => Some(desk.commit(store, work)?),
+        false => match desk.commit(store, work) {
+            Ok(done) => Some(done),
+            Err(failure) => {
+                archive(desk, store, card, None, whole, &failure)?;
+                return Err(failure);
+            }
+        },
     };
     let (has, committed) = done.unwrap_or_default();
     Ok(json!({
@@ -230,7 +262,7 @@ pub fn attach(desk: &Desk, given: Given) -> Result<Value, Failure> {
 }
 
 fn required_text() -> Failure {
-    Failure::new(crate::cli::FailureKind::Refused, "text required")
+    Failure::new(FailureKind::Refused, "text required")
 }
 
 /// The body that is held for the next turn. It is taken, unless `peek` asks to leave it.

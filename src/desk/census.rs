@@ -12,7 +12,6 @@ use crate::cli::Failure;
 use crate::pack::plan::{self, Size};
 use crate::pack::record::{self};
 use crate::pack::{Snapshot, View, home};
-use crate::review;
 use crate::time::Micros;
 
 /// Counts of one workspace or of several.
@@ -38,7 +37,7 @@ pub fn status(desk: &Desk, given: Given) -> Result<Value, Failure> {
     let name = given.workspace_if_any()?;
     let home = desk.home()?;
     let panel = desk.panel()?;
-    let cap = live_cap(desk)?;
+    let cap = desk.live_cap()?.unwrap_or_default();
     let view = View::now(desk.clock.now());
     let stores = match &name {
         Some(name) => vec![desk.store(name)?],
@@ -93,12 +92,6 @@ pub fn status(desk: &Desk, given: Given) -> Result<Value, Failure> {
         status["workspaces"] = json!(workspaces);
     }
     Ok(status)
-}
-
-/// Live claims that a workspace keeps, as the environment has it; 0 for no bound.
-fn live_cap(desk: &Desk) -> Result<usize, Failure> {
-    let cap = review::parse_live_cap(desk.env.get("PACKSET_LIVE_CAP"));
-    Ok(cap.map_err(|error| Failure::usage(error.to_string()))?.unwrap_or_default())
 }
 
 /// The workspaces with their live claims, by name.

@@ -1,17 +1,18 @@
 //! Searches, and what is behind their lists.
 
-use packset_segments::Segment;
 use serde_json::{Map, Value, json};
 
 use super::atoms::no_atom;
 use super::{Desk, Given, gap};
 use crate::atom::Kind;
+use crate::cards::{self, SetName};
+use crate::claim::recall::{self, Hints};
 use crate::cli::{Failure, FailureKind};
 use crate::pack::record::{self, Record};
 use crate::pack::snapshot::Snapshot;
 use crate::pack::transaction::knows;
 use crate::search::panel::{Diversify, Fuse, Panel};
-use crate::search::{self, Answer, Hit, Query, Rank};
+use crate::search::{self, CardHit, Found, Hit, Query, Rank, Ranked};
 use crate::text::Tokenizer;
 
 /// Hits of a search that names no limit (observed).
@@ -62,41 +63,66 @@ pub fn search(desk: &Desk, given: Given) -> Result<Value, Failure> {
         "hits": [],
     });
     let store = desk.store(&name)?;
-    if let Some(snapshot) = desk.snapshot_of(&store)? {
-        let rule = &snapshot.manifest().text;
+    let snapshot = desk.snapshot_of(&store)?;
+    let mut stem = desk.stem();
+    if let Some(rule) = snapshot.as_ref().map(|snapshot| &snapshot.manifest().text) {
         if !knows(rule) {
             return Err(store.unknown_rule(rule).into());
         }
-        let found = search::search(&snapshot, &mut Tokenizer::new(rule.stem), &query)?;
-        let found = records(&snapshot, found, &query)?;
-        let hits: Vec<Value> = found.iter().map(|(hit, record)| shown(hit, record)).collect();
+        stem = rule.stem;
+    }
+    let set = set.as_deref().map(SetName::new).transpose()?;
+    let pack = desk.snapshot_of(&desk.pack_store()?)?;
+    let cards = cards::beside(snapshot.as_deref(), pack.as_deref(), set.as_ref(), &query.view)?;
+    let mut tokenizer = Tokenizer::new(stem);
+    let (found, _) = search::search_beside(snapshot.as_deref(), &mut tokenizer, &query, &cards)?;
+    let mut hits: Vec<Value> = Vec::with_capacity(found.len());
+    for found in found {
+        hits.extend(match (found, &snapshot) {
+            (Found::Card(hit), _) => Some(card(&hit)),
+            (Found::Claim(hit), Some(snapshot)) => claim(snapshot, hit, &query)?,
+            (Found::Claim(_), None) => None,
+        });
+    }
+    answer["hits"] = hits.into();
+    if let Some(snapshot) = &snapshot {
         answer["generation"] = snapshot.manifest().generation.into();
-        answer["stem"] = rule.stem.into();
-        if let Some(since) = gap(&snapshot, &query.view) {
+        answer["stem"] = stem.into();
+        if let Some(since) = gap(snapshot, &query.view) {
             answer["kept_since"] = since.into();
         }
-        answer["hits"] = hits.into();
     }
     Ok(answer)
 }
 
-/// The records of the hits. The engine compares sets by a hash; here the name decides.
-fn records(
-    snapshot: &Snapshot,
-    answer: Answer,
-    query: &Query<'_>,
-) -> Result<Vec<(Hit, Record)>, packset_segments::Error> {
-    let mut found = Vec::with_capacity(answer.hits.len());
-    for hit in answer.hits {
-        let segment: &Segment = snapshot.segment(hit.text);
-        let text = segment.text(hit.text.row)?;
-        let version = hit.version;
-        let record = record::decode(snapshot.segment(version), version.row, text, snapshot.name())?;
-        if query.set.is_none_or(|set| record::string(&record, "set") == Some(set)) {
-            found.push((hit, record));
-        }
-    }
-    Ok(found)
+/// A hit with its record. The engine compares sets by a hash; here the name decides.
+fn claim(snapshot: &Snapshot, hit: Hit, query: &Query<'_>) -> Result<Option<Value>, Failure> {
+    let text = snapshot.segment(hit.text).text(hit.text.row)?;
+    let version = hit.version;
+    let record = record::decode(snapshot.segment(version), version.row, text, snapshot.name())?;
+    let wanted = query.set.is_none_or(|set| record::string(&record, "set") == Some(set));
+    Ok(wanted.then(|| shown(&hit, &record)))
+}
+
+/// Where each ballot that names it has it.
+fn ranks(ranks: &[Ranked]) -> Map<String, Value> {
+    let place = |r: &Ranked| (r.ballot.to_owned(), json!({ "rank": r.rank, "score": r.score }));
+    ranks.iter().map(place).collect()
+}
+
+fn card(hit: &CardHit) -> Value {
+    json!({
+        "field": hit.card.name(),
+        "id": null,
+        "kind": hit.card.name(),
+        "text": hit.text,
+        "score": hit.score,
+        "ballot_score": hit.ballot_score,
+        "ballots": hit.ballots,
+        "of": hit.of,
+        "ranks": ranks(&hit.ranks),
+        "rerank_score": null,
+    })
 }
 
 fn shown(hit: &Hit, record: &Record) -> Value {
@@ -106,11 +132,6 @@ fn shown(hit: &Hit, record: &Record) -> Value {
     let origin = record.get("origin").cloned().unwrap_or(unwritten);
     // Clients read a list of texts, or none.
     let entities = record.get("entities").filter(|entities| entities.is_array());
-    let ranks: Map<String, Value> = hit
-        .ranks
-        .iter()
-        .map(|r| (r.ballot.to_owned(), json!({ "rank": r.rank, "score": r.score })))
-        .collect();
     let mut shown = json!({
         "field": "atom",
         "id": field("id"),
@@ -125,13 +146,33 @@ fn shown(hit: &Hit, record: &Record) -> Value {
         "ballots": hit.ballots,
         "of": hit.of,
         "decay": hit.decay,
-        "ranks": ranks,
+        "ranks": ranks(&hit.ranks),
         "rerank_score": null,
     });
     if let Some(source) = record.get("source") {
         shown["source"] = source.clone();
     }
     shown
+}
+
+/// What an agent should have before it, with hints of what will be needed or without.
+///
+/// # Errors
+/// What the pack says.
+pub fn recall(desk: &Desk, given: Given) -> Result<Value, Failure> {
+    let name = given.workspace()?;
+    let cue = given.text("q").unwrap_or_default();
+    let seeds = given.list("seed");
+    let seeds: Vec<&str> = seeds.iter().map(String::as_str).collect();
+    let limit = given.count("limit", recall::MOST)?;
+    let kind = given.text("kind");
+    let mut atoms: Vec<Record> = Vec::new();
+    if let Some(snapshot) = desk.snapshot(&name)? {
+        let hints = Hints { cue: &cue, seeds: &seeds };
+        atoms = recall::recall(&snapshot, &hints, limit, kind.as_deref(), desk.clock.now())?;
+    }
+    let atoms: Vec<Record> = atoms.into_iter().map(crate::claim::shown).collect();
+    Ok(json!({ "workspace": name, "atoms": atoms }))
 }
 
 /// What is behind a claim's place in a search's list, or behind its absence.

@@ -1,24 +1,20 @@
 //! The link graph: its clusters, its hubs, what a cue wakes, and what fires together.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
 use super::{Desk, Given};
-use crate::claim::network::{self, Fired, Network};
+use crate::claim::network::{self, Fired, Network, Woken};
 use crate::cli::Failure;
-use crate::graph::{Edges, activation, hubs as ranks, islands as communities};
+use crate::graph::{activation, hubs as ranks, islands as communities};
+use crate::pack::View;
 use crate::pack::record::{self, Record};
-use crate::pack::{self, Snapshot, View};
-use crate::search::{self, Query, Rank};
-use crate::text::Tokenizer;
 
 /// Hubs that are shown unless it is said (observed).
 const HUBS: usize = 10;
 /// Claims of an island that are shown unless it is said (observed).
 const SHOWN: usize = 24;
-/// Hits that are asked for: more than become seeds, so that the agreed ones can be counted.
-const ASKED: usize = 16;
 
 /// The link graph's communities, largest first.
 ///
@@ -78,45 +74,40 @@ pub fn hubs(desk: &Desk, given: Given) -> Result<Value, Failure> {
     Ok(json!({ "workspace": name, "hubs": rows, "atoms": network.claims.len() }))
 }
 
-/// What a cue woke.
-#[derive(Default)]
-struct Woken {
-    ranked: Vec<(String, f64)>,
-    seeds: Vec<String>,
-    agreed: usize,
-    claims: BTreeMap<String, Record>,
+/// The persona whose lens a request asks for.
+fn persona(given: &Given) -> Result<Option<String>, Failure> {
+    let named = given.text("as").unwrap_or_default();
+    Ok(network::persona(&named)?.map(str::to_owned))
 }
 
-/// The cluster that a cue activates. Seeds are the first hits of the default search; energy
-/// spreads two hops along the links, and only the claims that it reaches are read.
+/// The cluster that a cue activates; with `fire` its strongest are wired together.
 ///
 /// # Errors
 /// No cue, or what the pack says.
 pub fn activate(desk: &Desk, given: Given) -> Result<Value, Failure> {
     let (name, cue) = (given.workspace()?, given.need("q")?);
     let limit = given.count("limit", SHOWN)?;
-    let persona = given.text("as");
-    let store = desk.store(&name)?;
-    let woken = match desk.snapshot_of(&store)? {
-        Some(snapshot) => wake(desk, &snapshot, &cue, persona.as_deref())?,
+    let persona = persona(&given)?;
+    let woken = match desk.snapshot(&name)? {
+        Some(snapshot) => {
+            let now = desk.clock.now();
+            network::wake(&snapshot, &cue, desk.panel()?, persona.as_deref(), now)?
+        }
         None => Woken::default(),
     };
-    let weak = activation::is_weak(woken.agreed);
     let mut fired = Fired::default();
-    if given.flag("fire") && !weak {
-        let top = woken.ranked.iter().take(activation::WIRED);
-        let ids: Vec<String> = top.map(|(id, _)| id.clone()).collect();
+    if given.flag("fire") && !woken.is_weak() {
+        let ids = woken.wired().into_iter().map(str::to_owned).collect();
         fired = wire(desk, &name, ids, Some(cue), persona.clone())?;
     }
     let shown = woken.ranked.iter().take(limit);
     let rows: Vec<Value> = shown
-        .filter_map(|(id, activation)| {
-            let claim = woken.claims.get(id)?;
+        .map(|(claim, activation)| {
             let mut row = brief(claim);
             row["ts"] = claim.get("ts").cloned().unwrap_or_default();
             row["activation"] = (*activation).into();
-            row["seed"] = woken.seeds.contains(id).into();
-            Some(row)
+            row["seed"] = woken.seeds.iter().any(|seed| seed == record::id(claim)).into();
+            row
         })
         .collect();
     Ok(json!({
@@ -124,69 +115,13 @@ pub fn activate(desk: &Desk, given: Given) -> Result<Value, Failure> {
         "island": rows,
         "seeds": woken.seeds.len(),
         "agreed_seeds": woken.agreed,
-        "weak": weak,
+        "weak": woken.is_weak(),
         "dense": false,
         "hops": activation::HOPS,
         "fired": fired.changed,
         "held": fired.held,
         "as": persona.unwrap_or_default(),
     }))
-}
-
-fn wake(
-    desk: &Desk,
-    snapshot: &Snapshot,
-    cue: &str,
-    persona: Option<&str>,
-) -> Result<Woken, Failure> {
-    let view = View::now(desk.clock.now());
-    let query = Query {
-        text: cue,
-        limit: ASKED,
-        view,
-        rank: Rank::Fused,
-        kind: None,
-        set: None,
-        panel: desk.panel()?,
-    };
-    let mut tokenizer = Tokenizer::new(snapshot.manifest().text.stem);
-    let hits = search::search(snapshot, &mut tokenizer, &query)?.hits;
-    let mut woken = Woken::default();
-    let mut energy = Vec::new();
-    woken.agreed = hits.iter().filter(|hit| activation::is_agreed(hit.ballots, hit.of)).count();
-    for hit in hits.into_iter().take(activation::SEEDS) {
-        let claim = snapshot.record(hit.version)?;
-        let id = record::id(&claim).to_owned();
-        energy.push((id.clone(), f64::from(hit.score)));
-        woken.seeds.push(id.clone());
-        woken.claims.insert(id, claim);
-    }
-    let claims = &mut woken.claims;
-    let mut read = |id: &str| -> Result<Option<Record>, pack::Error> {
-        if let Some(claim) = claims.get(id) {
-            return Ok(Some(claim.clone()));
-        }
-        let Some(place) = snapshot.version(record::key(id), &view) else { return Ok(None) };
-        let claim = snapshot.record(place)?;
-        if !snapshot.live(place, &view) || record::id(&claim) != id {
-            return Ok(None);
-        }
-        claims.insert(id.to_owned(), claim.clone());
-        Ok(Some(claim))
-    };
-    woken.ranked = activation::activate(energy, |id: &String| {
-        let Some(claim) = read(id)? else { return Ok(Vec::new()) };
-        let edges = Edges::of(&claim);
-        let mut links = Vec::with_capacity(edges.links().len());
-        for link in edges.links() {
-            if let Some(peer) = read(link)? {
-                let back = Edges::of(&peer).weight(id, persona);
-                links.push((link.clone(), edges.weight(link, persona).max(back)));
-            }
-        }
-        Ok::<_, pack::Error>(links)
-    })?;
-    Ok(woken)
 }
 
 /// Claims that were used together.
@@ -200,7 +135,7 @@ pub fn fire(desk: &Desk, given: Given) -> Result<Value, Failure> {
         return Err(Failure::usage("one claim cannot fire together with itself")
             .hint("name two ids or more"));
     }
-    let fired = wire(desk, &name, ids, None, given.text("as"))?;
+    let fired = wire(desk, &name, ids, None, persona(&given)?)?;
     Ok(json!({
         "workspace": name, "fired": fired.found, "changed": fired.changed, "held": fired.held,
     }))
@@ -215,8 +150,7 @@ fn wire(
 ) -> Result<Fired, Failure> {
     let done = desk.commit_existing(&desk.store(name)?, move |transaction| {
         let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
-        let _ = &persona;
-        Ok(network::fire_together(transaction, &ids, cue.as_deref())?)
+        Ok(network::fire_as(transaction, &ids, cue.as_deref(), persona.as_deref())?)
     })?;
     Ok(done.map(|(fired, _)| fired).unwrap_or_default())
 }

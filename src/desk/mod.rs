@@ -42,6 +42,7 @@ use crate::cli::{Env, Failure};
 use crate::clock::Clock;
 use crate::pack::{Committed, Ground, IdSource, Record, Snapshot, Store, Transaction, View};
 use crate::place::{self, Workspace};
+use crate::review::parse_live_cap;
 use crate::search::panel::Panel;
 use crate::time::Micros;
 
@@ -228,6 +229,15 @@ impl Desk {
     /// Whether a write of this claim waits for a person, as `PACKSET_HOLD_AGENT_WRITES` has it.
     pub fn holds(&self, claim: &Record) -> bool {
         held::is_held(claim, self.env.get("PACKSET_HOLD_AGENT_WRITES"))
+    }
+
+    /// How many live claims a workspace keeps, as `PACKSET_LIVE_CAP` has it; none: as many as come.
+    ///
+    /// # Errors
+    /// A setting that is no cap.
+    pub fn live_cap(&self) -> Result<Option<usize>, Failure> {
+        parse_live_cap(self.env.get("PACKSET_LIVE_CAP"))
+            .map_err(|bad| Failure::usage(format!("PACKSET_LIVE_CAP: {bad}")))
     }
 
     /// The panel that the environment asks for.

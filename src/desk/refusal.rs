@@ -37,9 +37,6 @@ impl From<claim::Error> for Failure {
         match error {
             claim::Error::Pack(error) => error.into(),
             claim::Error::Retired(_) => Self::new(FailureKind::Conflict, message),
-            claim::Error::NoCurrent(_) => {
-                Self::new(FailureKind::Refused, message).hint("`packset atoms` lists what is live")
-            }
             _ => Self::new(FailureKind::Refused, message),
         }
     }
@@ -64,7 +61,9 @@ impl From<ProposalError> for Failure {
             ProposalError::Claim(error) => error.into(),
             ProposalError::Unknown(_) => Self::new(FailureKind::Forbidden, message)
                 .hint("`packset proposals` lists the open ones"),
-            ProposalError::Unsupported(_) => Self::new(FailureKind::Forbidden, message),
+            ProposalError::Unsupported(_) | ProposalError::NotAllowed { .. } => {
+                Self::new(FailureKind::Forbidden, message)
+            }
             _ => Self::new(FailureKind::Refused, message),
         }
     }
@@ -85,4 +84,11 @@ impl From<UndoError> for Failure {
                 .hint("`packset log` shows the generations"),
         }
     }
+}
+
+/// Why one claim was not changed; `name` is its workspace.
+pub(super) fn of_change(name: &str, error: claim::Error) -> Failure {
+    let none = matches!(error, claim::Error::NoCurrent(_));
+    let failure = Failure::from(error);
+    if none { failure.hint(format!("`packset atoms {name}` lists what is live")) } else { failure }
 }

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::atoms::changed;
+use super::refusal::of_change;
 use super::{Desk, Given};
 use crate::claim;
 use crate::cli::Failure;
@@ -45,9 +46,9 @@ pub fn grade(desk: &Desk, given: Given) -> Result<Value, Failure> {
         }
         _ => true,
     };
-    let its = id.clone();
+    let (whose, its) = (name.clone(), id.clone());
     let done = desk.commit_existing(&desk.store(&name)?, move |transaction| {
-        Ok(claim::grade(transaction, &its, recalled)?)
+        claim::grade(transaction, &its, recalled).map_err(|error| of_change(&whose, error))
     })?;
     let mut answer = changed(&name, &id, done)?;
     answer["recalled"] = recalled.into();

@@ -107,6 +107,9 @@ pub fn of_workspace(snapshot: &Snapshot) -> Result<Vec<Entry>> {
     let mut entries = Vec::with_capacity(places.len());
     for place in places {
         let record = snapshot.record(place)?;
+        if record::is_note(record::kind(&record)) {
+            continue;
+        }
         let before = last.insert(record::key(record::id(&record)), record.clone());
         let change = Change::between(before.as_ref(), &record);
         entries.push(entry(snapshot, place, change, record));
@@ -189,7 +192,8 @@ pub fn difference(snapshot: &Snapshot, from: Moment, to: Moment) -> Result<Vec<D
         let at = |view: &View| -> Result<Option<Record>> {
             let Some(place) = snapshot.version(key, view) else { return Ok(None) };
             let record = snapshot.record(place)?;
-            Ok((!record::tombstone(&record)).then_some(record))
+            let shown = !record::tombstone(&record) && !record::is_note(record::kind(&record));
+            Ok(shown.then_some(record))
         };
         let (before, after) = (at(&from)?, at(&to)?);
         if before != after {
@@ -250,6 +254,9 @@ pub fn undo(
     let mut restored = Vec::with_capacity(places.len());
     for place in places {
         let current = snapshot.record(place).map_err(Error::from)?;
+        if record::is_note(record::kind(&current)) {
+            continue;
+        }
         let id = record::id(&current).to_owned();
         if snapshot.end_of(place).is_some() {
             return Err(UndoError::Changed { generation, id });

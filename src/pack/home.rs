@@ -14,6 +14,7 @@ use packset_segments::IoContext;
 use packset_segments::vfs::{Kind, Vfs};
 use xxhash_rust::xxh3::xxh3_128;
 
+use super::record;
 use super::store::{Ground, Store};
 use super::{Error, Result};
 
@@ -211,7 +212,8 @@ impl Store {
             drop(held);
             sweep_leftovers(vfs, home);
         }
-        let live: i64 = counts.iter().map(|count| count.2).sum();
+        let counted = counts.iter().filter(|count| !record::is_note(&count.0));
+        let live: i64 = counted.map(|count| count.2).sum();
         Ok(live.max(0) as u64)
     }
 }

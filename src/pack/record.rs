@@ -14,7 +14,7 @@ use packset_segments::{NULL, Segment, tag};
 use serde_json::{Map, Value};
 use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 
-use crate::atom::Kind;
+use crate::atom::{self, Kind};
 use crate::time::Micros;
 
 /// A record: an object whose keys keep their order and whose numbers keep their spelling.
@@ -35,6 +35,11 @@ pub const SET: u16 = tag::DECLARED + 5;
 
 /// Declared column: the generation whose commit wrote the version.
 pub const GENERATION: u16 = tag::DECLARED + 6;
+
+/// Kind of the record in which a workspace notes the day of its last sweep.
+pub const SWEEP: &str = "sweep";
+/// Kind of the record in which it notes how many claims were let in past the live cap.
+pub const ALLOWANCE: &str = "allowance";
 
 /// Corpus of the claims that a plain search reads.
 pub const CLAIMS: u8 = 1;
@@ -104,6 +109,12 @@ pub fn kind(record: &Record) -> &str {
 /// Whether the record says it was deleted.
 pub fn tombstone(record: &Record) -> bool {
     record.get("tombstone") == Some(&Value::Bool(true))
+}
+
+/// Whether records of a kind are the writer's notes to itself: they are counted as nothing, and no
+/// export, log, difference or undo shows or moves them.
+pub fn is_note(kind: &str) -> bool {
+    matches!(kind, SWEEP | ALLOWANCE)
 }
 
 /// Which corpus a kind is searched in.
@@ -179,6 +190,14 @@ fn float_bits(value: Option<&Value>) -> i64 {
     }
 }
 
+/// The trust that a record ranks with; none if it says nothing that changes the usual one.
+fn trust_bits(record: &Record) -> i64 {
+    let says = record.contains_key("trust") || record.contains_key("content");
+    let trust = says.then(|| Value::from(atom::trust(record)));
+    // A trust that is no number ranks as the usual one, like one that is missing.
+    float_bits(trust.as_ref().filter(|trust| trust.as_f64() != Some(1.0)))
+}
+
 /// Takes a record apart. `name` is the workspace's.
 pub fn encode(record: &Record, name: &str) -> Encoded {
     let review = record.get("review").and_then(Value::as_object);
@@ -201,7 +220,7 @@ pub fn encode(record: &Record, name: &str) -> Encoded {
             (DUE_AT, due_at),
             (LAST_REVIEW, last_review),
             (STABILITY, float_bits(review.and_then(|review| review.get("stability")))),
-            (TRUST, float_bits(record.get("trust"))),
+            (TRUST, trust_bits(record)),
             (SET, string(record, "set").map_or(NULL, set_code)),
         ],
     };
@@ -413,5 +432,33 @@ impl<C: Fn(u16) -> i64> Decoder<'_, C> {
             source::OBJECT => Value::Object(self.object(depth + 1)?),
             _ => return None,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn the_trust_column_is_what_a_record_ranks_with() {
+        let tool = json!({"content": "authoritative", "origin": "tool-echo", "trust": 0.9});
+        for (record, wanted) in [
+            (json!({}), None),
+            (json!({"trust": 0.5}), Some(0.5)),
+            (json!({"trust": 1}), None),
+            (json!({"trust": "much"}), None),
+            (json!({"content": "authoritative"}), None),
+            (json!({"content": "authoritative", "origin": "tool-echo"}), Some(0.2)),
+            (json!({"content": "authoritative", "origin": "external"}), Some(0.4)),
+            (json!({"content": "authoritative", "origin": "external", "trust": 0.1}), Some(0.1)),
+            (tool.clone(), Some(0.2)),
+        ] {
+            let bits = wanted.map_or(NULL, |trust: f32| i64::from(trust.to_bits()));
+            assert_eq!(trust_bits(record.as_object().unwrap()), bits, "{record}");
+        }
+        // The column is not where the field comes back from.
+        let encoded = encode(tool.as_object().unwrap(), "work");
+        assert_eq!(Value::Object(encoded.decode(0, "", "", "work")), tool);
     }
 }

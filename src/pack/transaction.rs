@@ -97,6 +97,11 @@ impl Prepared {
         &self.id
     }
 
+    /// The key of its id.
+    pub fn key(&self) -> u128 {
+        self.key
+    }
+
     /// The hashes by which it is found again exactly.
     pub fn keys(&self) -> &[u64] {
         &self.keys
@@ -107,17 +112,15 @@ impl Prepared {
         self.encoded.decode(self.key, &self.kind, &self.text, name)
     }
 
-    /// The same with another value in a field that nothing is found by.
+    /// The same with another record, which may differ in fields that nothing is found by.
     #[must_use]
-    pub fn with(mut self, field: &str, value: serde_json::Value, name: &str) -> Self {
-        let mut record = self.record(name);
-        record.insert(field.to_owned(), value);
-        self.encoded = record::encode(&record, name);
+    pub fn again(mut self, record: &Record, name: &str) -> Self {
+        self.encoded = record::encode(record, name);
         self
     }
 
-    /// Whether it counts as live at `now`.
-    fn counted(&self, now: i64) -> bool {
+    /// Whether it counts as live at `now`, microseconds.
+    pub fn counted(&self, now: i64) -> bool {
         !self.tombstone && self.encoded.valid_to > now
     }
 }
@@ -215,6 +218,17 @@ impl<'a> Transaction<'a> {
         self.pending.is_empty()
     }
 
+    /// Whether a record with this key was put.
+    pub fn has(&self, key: u128) -> bool {
+        self.by_id.contains_key(&key)
+    }
+
+    /// The kinds of the records put that will count as live, one for each.
+    pub fn live_kinds(&self) -> impl Iterator<Item = &str> {
+        let live = self.pending.iter().filter(|pending| pending.counted(self.recorded));
+        live.map(|pending| pending.kind.as_str())
+    }
+
     /// The newest version of a record, whatever its state.
     ///
     /// # Errors
@@ -237,25 +251,28 @@ impl<'a> Transaction<'a> {
         self.newest_with_key(key, usize::MAX)
     }
 
-    /// As [`Transaction::with_key`], but of those stored before only the `most` newest are read:
-    /// for keys that many records may share.
+    /// As [`Transaction::with_key`], but only the `most` newest are read: for keys that many
+    /// records may share. What this commit put is newer than what was stored before.
     ///
     /// # Errors
     /// As [`Transaction::with_key`].
     pub fn newest_with_key(&self, key: u64, most: usize) -> Result<Vec<Record>> {
-        let mut places: Vec<Place> = self.snapshot.with_key(key).collect();
-        places.sort_unstable();
+        let pending = self.by_key.get(&key).map(Vec::as_slice).unwrap_or_default();
+        let pending = pending.iter().rev().take(most).rev();
+        let pending: Vec<&Prepared> = pending.filter_map(|at| self.pending.get(*at)).collect();
         let mut found = Vec::new();
-        for place in places.into_iter().rev().take(most) {
-            let id = self.snapshot.segment(place).id(place.row).unwrap_or_default();
-            if !self.by_id.contains_key(&id) {
-                let record = self.snapshot.record(place)?;
-                found.push(record);
+        if most > pending.len() {
+            let mut places: Vec<Place> = self.snapshot.with_key(key).collect();
+            places.sort_unstable();
+            for place in places.into_iter().rev().take(most - pending.len()) {
+                let id = self.snapshot.segment(place).id(place.row).unwrap_or_default();
+                if !self.by_id.contains_key(&id) {
+                    let record = self.snapshot.record(place)?;
+                    found.push(record);
+                }
             }
         }
-        let pending = self.by_key.get(&key).into_iter().flatten();
-        let pending = pending.filter_map(|at| self.pending.get(*at));
-        found.extend(pending.map(|pending| pending.record(self.snapshot.name())));
+        found.extend(pending.into_iter().map(|pending| pending.record(self.snapshot.name())));
         found.retain(|record| !record::tombstone(record));
         Ok(found)
     }

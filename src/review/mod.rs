@@ -10,7 +10,7 @@ mod cap;
 mod clock;
 mod neglect;
 
-pub use cap::{BadCap, DEFAULT_LIVE_CAP, choose, parse_live_cap};
+pub use cap::{BadCap, Candidate, DEFAULT_LIVE_CAP, parse_live_cap, take_least_held};
 pub use clock::{due_order, grade, is_due, retrievability};
 pub use neglect::{Swept, latest_swept, sweep, sweep_today};
 

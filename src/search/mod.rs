@@ -3,8 +3,8 @@
 //! A query becomes words ([`crate::text`]); two scorers rank the rows of a snapshot, *scan* by how
 //! the words match and *BM25+* by how rare and how frequent they are; the [`panel`] makes one list
 //! of their ballots. Both read terms and columns only: a text is read for the hits alone. The
-//! panel knows candidates by number, so a ballot may name other things beside claims (cards), and
-//! further ballots may join (dense, sparse).
+//! panel knows candidates by number, so a ballot may name other things beside claims (the paragraphs
+//! of cards, [`search_beside`]), and further ballots may join (dense, sparse).
 //!
 //! A hit's score is the share of the query that it carries, between 0 and 1: the mean over the
 //! lexical ballots of what the hit reached, of what a perfect match could reach, times its decay
@@ -13,13 +13,14 @@
 //! hits, so that it can be compared between answers and held against a threshold. As the panel
 //! orders by more than this, the score is made monotone: no hit shows more than one above it.
 //!
-//! Not here: printing, cards, models. Invariants: the answer depends on the snapshot's content,
+//! Not here: printing, models. Invariants: the answer depends on the snapshot's content,
 //! not on how it lies in segments nor on threads; ties break by record key; a damaged list is an
 //! error, never a wrong answer.
 //!
 //! Reading order: [`search`], `words` (what matches), `engine` (the walk), `score` (the
 //! arithmetic), `top` (the best so far), [`panel`].
 
+mod beside;
 mod engine;
 #[cfg(test)]
 mod naive;
@@ -35,9 +36,13 @@ mod world;
 use packset_segments::{Error, NULL};
 use rustc_hash::FxHashMap;
 
+use self::beside::Paragraphs;
+pub use self::beside::{CardHit, Found};
 use self::engine::{Ballots, Plan};
 use self::panel::{Age, Ballot, Decay, Diversify, Panel, Words};
+use self::score::Corpus;
 use self::top::Entry;
+use crate::cards::Card;
 use crate::pack::record;
 use crate::pack::snapshot::{Place, Snapshot, View};
 use crate::text::{self, Tokenizer};
@@ -128,6 +133,24 @@ pub fn search(
     search_on(snapshot, tokenizer, query, None)
 }
 
+/// As [`search`], over claims and the paragraphs of cards ([`crate::cards::beside`]), which take
+/// no part when a kind is asked for. Without a snapshot there are only cards. Returns what was
+/// found, best first, and the number of the query's tokens.
+///
+/// # Errors
+/// As [`search`].
+pub fn search_beside(
+    snapshot: Option<&Snapshot>,
+    tokenizer: &mut Tokenizer,
+    query: &Query<'_>,
+    cards: &[(Card, String)],
+) -> Result<(Vec<Found>, usize), Error> {
+    let paragraphs = Paragraphs::of(if query.kind.is_some() { &[] } else { cards });
+    let answer = answer(snapshot, tokenizer, query, None, &paragraphs)?;
+    let found = answer.hits.into_iter().map(|hit| paragraphs.found(hit)).collect();
+    Ok((found, answer.tokens))
+}
+
 /// [`search`] with or without threads; none: with, if it pays.
 fn search_on(
     snapshot: &Snapshot,
@@ -135,12 +158,49 @@ fn search_on(
     query: &Query<'_>,
     parallel: Option<bool>,
 ) -> Result<Answer, Error> {
+    answer(Some(snapshot), tokenizer, query, parallel, &Paragraphs::of(&[]))
+}
+
+fn answer(
+    snapshot: Option<&Snapshot>,
+    tokenizer: &mut Tokenizer,
+    query: &Query<'_>,
+    parallel: Option<bool>,
+    paragraphs: &Paragraphs<'_>,
+) -> Result<Answer, Error> {
     let corpus = query.kind.map_or(record::CLAIMS, record::corpus);
     let (mut words, tokens) = words::of_query(tokenizer, query.text, corpus);
     if words.is_empty() || query.limit == 0 {
         return Ok(Answer { hits: Vec::new(), tokens: tokens as usize });
     }
-    let plan = Plan {
+    let mut ballots = match snapshot {
+        Some(snapshot) => engine::evaluate(&plan(snapshot, query, parallel, corpus), &mut words)?,
+        None => Ballots { scan: Vec::new(), bm25: Vec::new() },
+    };
+    if !paragraphs.is_empty() {
+        let nothing = Corpus { texts: 0, tokens: 0 };
+        let corpus = snapshot.map_or(nothing, |snapshot| engine::corpus_of(snapshot, corpus));
+        let norms = corpus.norms();
+        if snapshot.is_none() {
+            words.iter_mut().for_each(|word| word.weigh(&corpus, 0, &norms));
+        }
+        ballots = paragraphs.join(ballots, &words, &norms, tokenizer, query.limit);
+    }
+    let most = Perfect {
+        halves: tokens as f32 * f32::from(score::EQUAL),
+        points: words.iter().map(|word| score::ceiling(word.weight)).sum(),
+    };
+    let hits = decide(snapshot, query, ballots, &most, paragraphs)?;
+    Ok(Answer { hits, tokens: tokens as usize })
+}
+
+fn plan<'a>(
+    snapshot: &'a Snapshot,
+    query: &Query<'a>,
+    parallel: Option<bool>,
+    corpus: u8,
+) -> Plan<'a> {
+    Plan {
         snapshot,
         view: query.view,
         corpus,
@@ -149,14 +209,7 @@ fn search_on(
         recency: query.rank == Rank::Fused,
         limit: query.limit,
         parallel,
-    };
-    let ballots = engine::evaluate(&plan, &mut words)?;
-    let most = Perfect {
-        halves: tokens as f32 * f32::from(score::EQUAL),
-        points: words.iter().map(|word| score::ceiling(word.weight)).sum(),
-    };
-    let hits = decide(snapshot, query, ballots, &most)?;
-    Ok(Answer { hits, tokens: tokens as usize })
+    }
 }
 
 /// What a text that carries the whole query would reach.
@@ -176,10 +229,11 @@ impl Perfect {
 
 /// Numbers the candidates in order of first mention, and lets the panel decide.
 fn decide(
-    snapshot: &Snapshot,
+    snapshot: Option<&Snapshot>,
     query: &Query<'_>,
     ballots: Ballots,
     most: &Perfect,
+    paragraphs: &Paragraphs<'_>,
 ) -> Result<Vec<Hit>, Error> {
     let mut numbers: FxHashMap<Place, usize> = FxHashMap::default();
     let mut candidates: Vec<Entry> = Vec::new();
@@ -197,11 +251,15 @@ fn decide(
 
     let decay = if query.rank == Rank::Relevance { Decay::Off } else { query.panel.decay };
     let now = Micros(query.view.valid);
-    let fades: Vec<f32> =
-        candidates.iter().map(|entry| decay.weight(&age(snapshot, entry, now))).collect();
+    let fade = |entry: &Entry| match snapshot.filter(|_| paragraphs.get(entry.version).is_none()) {
+        Some(snapshot) => decay.weight(&age(snapshot, entry, now)),
+        // Cards are never scaled (the page).
+        None => 1.0,
+    };
+    let fades: Vec<f32> = candidates.iter().map(fade).collect();
     let words = match query.panel.diversify {
         Diversify::None => Vec::new(),
-        _ => word_sets(snapshot, &candidates)?,
+        _ => word_sets(snapshot, &candidates, paragraphs)?,
     };
     let order = query.panel.order(&ballots, &fades, &words, query.limit);
 
@@ -244,10 +302,18 @@ fn age(snapshot: &Snapshot, entry: &Entry, now: Micros) -> Age {
 }
 
 /// The words of each candidate's text, numbered.
-fn word_sets(snapshot: &Snapshot, candidates: &[Entry]) -> Result<Vec<Words>, Error> {
+fn word_sets(
+    snapshot: Option<&Snapshot>,
+    candidates: &[Entry],
+    paragraphs: &Paragraphs<'_>,
+) -> Result<Vec<Words>, Error> {
     let mut numbers: FxHashMap<String, u32> = FxHashMap::default();
     let set = |entry: &Entry| {
-        let text = snapshot.segment(entry.text).text(entry.text.row)?;
+        let text = match (paragraphs.get(entry.text), snapshot) {
+            (Some((_, paragraph)), _) => paragraph,
+            (None, Some(snapshot)) => snapshot.segment(entry.text).text(entry.text.row)?,
+            (None, None) => "",
+        };
         let mut set = Words::new();
         text::each_word(text, &mut |word| {
             let next = numbers.len() as u32;

@@ -15,7 +15,7 @@ use memchr::arch::all::packedpair::HeuristicFrequencyRank;
 use memchr::memmem::FinderBuilder;
 use packset_segments::{Error, Segment, Terms};
 
-use super::score::{self, Corpus, EDIT, PREFIX, WITHIN};
+use super::score::{self, Corpus, EDIT, EQUAL, PREFIX, WITHIN};
 use crate::text::{Tokenizer, edit_one, spaceless};
 
 /// A query is cut to this many tokens: a long page of text. Match sums then fit 16 bits.
@@ -87,6 +87,22 @@ impl Word {
 
     fn text(&self) -> &[u8] {
         self.key.get(1..).unwrap_or_default()
+    }
+
+    /// The class by which the word matches a term, in halves; 0 if it does not.
+    pub(super) fn class_of(&self, term: &str) -> u8 {
+        let Ok(text) = std::str::from_utf8(self.text()) else { return 0 };
+        if term == text {
+            EQUAL
+        } else if self.part && term.starts_with(text) {
+            PREFIX
+        } else if self.part && term.contains(text) {
+            WITHIN
+        } else if self.edit && edit_one(text, term) {
+            EDIT
+        } else {
+            0
+        }
     }
 
     /// The number of the term that equals the word.

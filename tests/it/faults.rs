@@ -168,8 +168,8 @@ fn segments(fs: &SimFs) -> u64 {
 /// Whether an older moment still shows the deleted claim.
 fn has_history(fs: &SimFs) -> bool {
     let status: Value = serde_json::from_str(&ok(fs, &["status", "--json"], "")).unwrap();
-    // Three claims, and the two versions of the deleted one.
-    status["versions"] == 5
+    // Three claims, the two versions of the deleted one, and the note of the day's sweep.
+    status["versions"] == 6
 }
 
 fn exported(fs: &SimFs) -> bool {

@@ -13,6 +13,7 @@
 )]
 
 mod batch;
+mod beside;
 mod cards;
 mod codes;
 mod corpus;
@@ -24,14 +25,22 @@ mod harness;
 mod history;
 mod import;
 mod import_records;
+mod lab;
 mod life;
+mod mining;
 mod moments;
 mod network;
+mod over_cap;
+mod persona;
 mod places;
 mod proposals;
 mod purge;
+mod recall;
 mod refusals;
+mod rewrite;
+mod secrets;
 mod settle;
 mod terminal;
+mod upkeep;
 mod verbs;
 mod words;

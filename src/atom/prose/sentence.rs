@@ -11,7 +11,7 @@
 use unicode_segmentation::UnicodeSegmentation;
 
 /// Calls `visit` with each piece in order.
-pub fn each(text: &str, mut visit: impl FnMut(&str)) {
+pub fn each<'t>(text: &'t str, mut visit: impl FnMut(&'t str)) {
     let foreign = if text.is_ascii() { Vec::new() } else { foreign_bounds(text) };
     let mut foreign = foreign.into_iter().peekable();
     let bytes = text.as_bytes();
