@@ -71,5 +71,7 @@ pub mod pack;
 pub mod place;
 pub mod review;
 pub mod search;
+#[cfg(unix)]
+pub mod serve;
 pub mod text;
 pub mod time;
