@@ -61,6 +61,7 @@ pub mod atom;
 pub mod cards;
 pub mod claim;
 pub mod cli;
+pub mod client;
 pub mod clock;
 pub mod command;
 pub mod desk;

@@ -156,6 +156,9 @@ pub enum Verb {
     /// Read every byte of a workspace and say what is damaged
     #[command(after_long_help = VERIFY_END)]
     Verify(Scope),
+    /// Answer requests over HTTP, for tools that need it
+    #[command(after_long_help = SERVE_END)]
+    Serve(Serve),
     /// Print the workspace in force
     #[command(after_long_help = WHICH_END)]
     Which(Which),
@@ -682,6 +685,29 @@ pub struct Compact {
     /// Drop versions that ended longer ago than this: 36h, 90d, 52w [default: keep all]
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     pub keep: Option<Duration>,
+}
+
+/// `serve`.
+#[derive(Debug, clap::Args)]
+pub struct Serve {
+    /// The address to listen on; only this machine's own will do
+    #[arg(long, value_name = "HOST", value_parser = filled)]
+    pub host: Option<String>,
+    /// The port [default: PACKSET_PORT, else 8761]; 0 takes a free one
+    #[arg(long, value_name = "N", conflicts_with = "socket")]
+    pub port: Option<u16>,
+    /// Listen on a Unix socket instead, which only this user can open
+    #[arg(long, value_name = "PATH", value_parser = filled)]
+    pub socket: Option<String>,
+    /// How ballots become one list [default: PACKSET_FUSE]
+    #[arg(long, value_name = "NAME")]
+    pub fuse: Option<String>,
+    /// How near copies make way [default: PACKSET_DIVERSIFY]
+    #[arg(long, value_name = "NAME")]
+    pub diversify: Option<String>,
+    /// How claims fade [default: PACKSET_DECAY]
+    #[arg(long, value_name = "NAME")]
+    pub decay: Option<String>,
 }
 
 /// `which`.

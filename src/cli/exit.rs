@@ -92,6 +92,45 @@ pub enum FailureKind {
 }
 
 impl FailureKind {
+    /// All of them.
+    pub const ALL: [Self; 12] = [
+        Self::Refused,
+        Self::Missing,
+        Self::Forbidden,
+        Self::Conflict,
+        Self::Long,
+        Self::Usage,
+        Self::Data,
+        Self::Bug,
+        Self::Io,
+        Self::Busy,
+        Self::Damaged,
+        Self::Closed,
+    ];
+
+    /// The word for it, where a failure is told from one process to another.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Refused => "refused",
+            Self::Missing => "missing",
+            Self::Forbidden => "forbidden",
+            Self::Conflict => "conflict",
+            Self::Long => "long",
+            Self::Usage => "usage",
+            Self::Data => "data",
+            Self::Bug => "bug",
+            Self::Io => "io",
+            Self::Busy => "busy",
+            Self::Damaged => "damaged",
+            Self::Closed => "closed",
+        }
+    }
+
+    /// The kind that a word stands for.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.name() == name)
+    }
+
     /// The exit code that a failure of this kind ends with.
     pub fn exit(self) -> Exit {
         match self {

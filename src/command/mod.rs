@@ -34,6 +34,8 @@ pub mod purge;
 pub mod remember;
 pub mod run;
 pub mod search;
+#[cfg(unix)]
+pub mod serve;
 pub mod set;
 pub mod show;
 pub mod status;
@@ -53,6 +55,7 @@ use serde_json::{Map, Value};
 
 use crate::cli::args::{Moment, Scope};
 use crate::cli::{Failure, FailureKind, Ui};
+use crate::client::{Address, Client};
 use crate::desk::{Desk, Given, Route};
 use crate::pack::{self, Store};
 
@@ -121,12 +124,36 @@ impl Context<'_> {
     /// # Errors
     /// What the desk or the writer says.
     pub fn ask(&self, route: &'static Route, given: Given) -> Result<Value, Failure> {
-        (route.answer)(&self.desk, given)
+        match Address::of(&self.env) {
+            Address::Files => (route.answer)(&self.desk, given),
+            Address::Off => Err(Failure::new(FailureKind::Refused, "PACKSET_URL is off")
+                .hint("unset it to work on the files, or name a writer")),
+            Address::Writer(url) => {
+                let home = self.home().ok();
+                Client::new(&url, &self.env, home.as_deref(), &*self.vfs).ask(route, given)
+            }
+        }
     }
 
-    /// Whether requests go to a writer.
+    /// Whether requests do not go to the files.
     pub fn is_remote(&self) -> bool {
-        false
+        Address::of(&self.env) != Address::Files
+    }
+
+    /// Refuses a verb that works on the files alone while a writer is named: it would work on
+    /// another pack than the others.
+    ///
+    /// # Errors
+    /// That.
+    pub fn on_files(&self, verb: &str) -> Result<(), Failure> {
+        if self.is_remote() {
+            return Err(Failure::new(
+                FailureKind::Refused,
+                format!("{verb} works on the files, and PACKSET_URL names a writer"),
+            )
+            .hint("run it without PACKSET_URL where the pack lies"));
+        }
+        Ok(())
     }
 
     /// Prints an answer as the JSON of a verb.

@@ -94,6 +94,12 @@ fn dispatch(context: &mut Context<'_>, verb: Verb) -> Result<Exit, Failure> {
         Verb::Purge(args) => command::purge::run(context, &args),
         Verb::Compact(args) => command::compact::run(context, &args),
         Verb::Verify(args) => command::verify::run(context, &args),
+        #[cfg(unix)]
+        Verb::Serve(args) => command::serve::run(context, &args),
+        #[cfg(not(unix))]
+        Verb::Serve(_) => {
+            Err(Failure::new(FailureKind::Refused, "the writer runs on Unix alone so far"))
+        }
         Verb::Which(args) => command::which::run(context, &args),
     }
 }

@@ -21,6 +21,7 @@ pub mod graph;
 pub mod group;
 pub mod history;
 pub mod identity;
+pub mod openapi;
 pub mod proposals;
 mod refusal;
 pub mod review;

@@ -9,7 +9,9 @@
 use serde_json::Value;
 
 use super::review;
-use super::{Desk, Given, atoms, cards, census, find, graph, history, identity, proposals};
+use super::{
+    Desk, Given, atoms, cards, census, find, graph, history, identity, openapi, proposals,
+};
 use crate::cli::Failure;
 
 /// How a request is made.
@@ -278,6 +280,10 @@ route! { UNDO "undo" POST "/v1/undo" => Write history::undo,
 "Takes back what one commit did, by a new commit."
 [WORKSPACE, may("generation", Type::Count, "which; the newest if none is named")] }
 
+route! { OPENAPI "openapi" GET "/v1/openapi.json" => Cheap openapi::describe,
+"These requests, described."
+[] }
+
 /// All requests, in the order of the page, then ours.
 pub static TABLE: &[&Route] = &[
     &STATUS,
@@ -318,6 +324,7 @@ pub static TABLE: &[&Route] = &[
     &LOG,
     &DIFF,
     &UNDO,
+    &OPENAPI,
 ];
 
 /// What a method and a path lead to.

@@ -21,6 +21,7 @@ mod intake;
 mod lanes;
 mod listen;
 mod reply;
+pub mod routing;
 mod stop;
 
 use std::io;
