@@ -70,7 +70,8 @@ pub(super) struct Visitor<'a> {
 
 impl Visitor<'_> {
     fn values(&self, name: &str) -> impl Iterator<Item = &[u8]> {
-        let named = self.headers.iter().filter(move |header| header.name.eq_ignore_ascii_case(name));
+        let named =
+            self.headers.iter().filter(move |header| header.name.eq_ignore_ascii_case(name));
         named.map(|header| header.value)
     }
 
