@@ -592,11 +592,13 @@ impl<'a> Door<'a> {
     }
 
     fn discard(&mut self, at: usize) {
+        // Not the scratch: a read that led here may have it in use.
+        let mut waste = [0; 8192];
         for _ in 0..READS {
             let Some(client) = self.clients.get_mut(at).and_then(Option::as_mut) else {
                 return;
             };
-            match either!(&mut client.stream, it => it.read(&mut self.scratch)) {
+            match either!(&mut client.stream, it => it.read(&mut waste)) {
                 Ok(read) if read > 0 => {}
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
