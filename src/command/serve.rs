@@ -77,7 +77,7 @@ pub fn run(context: &mut Context<'_>, args: &Serve) -> Result<Exit, Failure> {
         None => Listener::tcp(port)?,
     };
     let stop = Stop::on_signals().at("watch for signals", &home)?;
-    let private = home.join(format!("serve.{}", std::process::id()));
+    let private = home.join("serve.lanes");
     let (workers, queue) = (context.env.get("PACKSET_WORKERS"), context.env.get("PACKSET_QUEUE"));
     let settings = Settings::new(token, private).sized(workers, queue)?;
     let runtime = Runtime {

@@ -69,13 +69,25 @@ pub fn list(desk: &Desk, given: Given) -> Result<Value, Failure> {
     let mut atoms = Vec::new();
     if let Some(snapshot) = desk.snapshot(&name)? {
         answer.extend(gap(&snapshot, &view).map(|since| ("kept_since".into(), since.into())));
-        each(&snapshot, &view, given.text("kind").as_deref(), |record| {
+        let bare = given.text("embedding").as_deref() == Some("omit");
+        each(&snapshot, &view, given.text("kind").as_deref(), |mut record| {
+            if bare {
+                record.shift_remove("embedding");
+            }
             atoms.push(Value::Object(record));
             Ok(())
         })?;
     }
     answer.insert("atoms".into(), atoms.into());
     Ok(answer.into())
+}
+
+/// A record as a listing shows it: with a place for its vector, which an answer about one leaves
+/// out.
+fn whole(record: Record) -> Record {
+    let mut record = claim::shown(record);
+    record.entry("embedding").or_insert(Value::Null);
+    record
 }
 
 /// Hands on every claim, or every record of a kind, that a view shows, as an answer shows it.
@@ -95,7 +107,7 @@ pub fn each(
             None => Kind::named(its).is_some(),
         };
         if wanted {
-            with(claim::shown(snapshot.record(place)?))?;
+            with(whole(snapshot.record(place)?))?;
         }
     }
     Ok(())
@@ -120,7 +132,7 @@ pub fn show(desk: &Desk, given: Given) -> Result<Value, Failure> {
         found = place.map(|place| snapshot.record(place)).transpose()?;
     }
     match found.filter(|record| record::id(record) == id) {
-        Some(record) => Ok(json!({ "workspace": name, "record": claim::shown(record) })),
+        Some(record) => Ok(json!({ "workspace": name, "record": whole(record) })),
         None => Err(no_atom(&name, &id)),
     }
 }
