@@ -30,6 +30,7 @@
 //! | [`claim::proposals`] | which writes wait for a person, and how one accepts them |
 //! | [`review`] | when a claim is looked at again, and what is forgotten |
 //! | [`place`] | where the pack is and which workspace is meant |
+//! | [`desk`] | what every request answers, whichever door it came in by |
 //! | [`command`] | one file per verb, thin |
 //! | [`cli`] | the shell around the verbs |
 //!
@@ -62,6 +63,7 @@ pub mod claim;
 pub mod cli;
 pub mod clock;
 pub mod command;
+pub mod desk;
 #[cfg(test)]
 mod disk;
 pub mod graph;

@@ -2,12 +2,11 @@
 
 use serde_json::{Value, json};
 
-use crate::claim::proposals;
 use crate::cli::args::Listing;
 use crate::cli::ui::Cell;
 use crate::cli::{Exit, Failure};
-use crate::command::{Context, schema};
-use crate::pack::record::{self, Record};
+use crate::command::{Context, rows, text};
+use crate::desk::{Given, route};
 
 /// Runs the verb.
 ///
@@ -15,23 +14,23 @@ use crate::pack::record::{self, Record};
 /// What the pack says.
 pub fn run(context: &mut Context<'_>, args: &Listing) -> Result<Exit, Failure> {
     let name = context.workspace(args.workspace.as_deref())?.name;
-    let Some(snapshot) = context.store(&name)?.snapshot()? else { return Ok(Exit::Done) };
-    for proposal in proposals::open(&snapshot)? {
+    let answer = context.ask(&route::PROPOSALS, Given::of([("workspace", json!(name))]))?;
+    for proposal in rows(&answer, "proposals") {
         if context.json {
-            let proposal = Value::Object(proposal);
-            context.ui.json(&json!({ "schema": schema("proposals"), "proposal": proposal }))?;
+            context.answer("proposals", json!({ "proposal": proposal }))?;
         } else {
-            row(context, &proposal)?;
+            row(context, proposal)?;
         }
     }
     Ok(Exit::Done)
 }
 
 /// Prints one proposal: its id, why it was held, its text.
-pub(super) fn row(context: &mut Context<'_>, proposal: &Record) -> Result<(), Failure> {
+pub(super) fn row(context: &mut Context<'_>, proposal: &Value) -> Result<(), Failure> {
+    let why = proposal.get("why").and_then(Value::as_str).unwrap_or("-");
     context.ui.row(&[
-        Cell::plain(record::id(proposal)),
-        Cell::accent(record::string(proposal, "why").unwrap_or("-")),
-        Cell::plain(record::string(proposal, "text").unwrap_or_default()),
+        Cell::plain(text(proposal, "id")),
+        Cell::accent(why),
+        Cell::plain(text(proposal, "text")),
     ])
 }

@@ -15,6 +15,7 @@ use crate::cli::parse::{self, Parsed};
 use crate::cli::{Env, Exit, Failure, FailureKind, Ui};
 use crate::clock::Clock;
 use crate::command::{self, Context};
+use crate::desk::Desk;
 use crate::pack::IdSource;
 
 /// Runs one command line to its end.
@@ -25,14 +26,8 @@ pub fn run(env: Env, vfs: Arc<dyn Vfs>, clock: Arc<dyn Clock>, ui: &mut Ui) -> E
     }
     let outcome = match parsed {
         Ok(Parsed::Run(args)) => {
-            let mut context = Context {
-                vfs,
-                clock,
-                env,
-                ids: Arc::new(IdSource::Random),
-                ui: &mut *ui,
-                json: args.json,
-            };
+            let desk = Desk::new(vfs, clock, env, Arc::new(IdSource::Random));
+            let mut context = Context { desk, ui: &mut *ui, json: args.json };
             dispatch(&mut context, args.verb)
         }
         Ok(Parsed::Show(help)) => ui.help(&help).map(|()| Exit::Done),

@@ -165,7 +165,7 @@ fn how_segments_are_read_changes_no_answer() {
 fn what_is_not_there_is_1_and_what_cannot_be_a_time_is_64() {
     let pack = Pack::new();
     let id = pack.remember("One.");
-    let lists = "hint: `packset atoms default` lists what is live";
+    let lists = "hint: `packset atoms` lists what is live";
     pack.run(["delete", "0192f3a4"]).done().fails(1).err_has("atom 0192f3a4\n").err_has(lists);
     pack.run(["delete", "--workspace", "nowhere", &id]).done().fails(1).err_has("atoms nowhere");
     pack.run(["delete", &id, "--why", "because"]).done().fails(1).err_has("accession");
