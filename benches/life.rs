@@ -2,7 +2,7 @@
 //!
 //! `cargo bench --bench life -- [N ...] [--peer DIR] [--dir DIR] [--keep]` makes a pack of N live
 //! claims that share entities (2,000, 20,000 and 200,000 unless told otherwise), each written as a
-//! person's write would be: settled among the others and linked. Then it prints each figure beside
+//! person's write would be: settled among the others and linked. It compacts, and prints each figure beside
 //! its target: one such write against a bare commit in the same process and store, and the verbs
 //! as whole processes, in turn with `/bin/true`. `--peer` does what it can beside the public
 //! program of this name on 2,000 claims.
@@ -180,6 +180,14 @@ impl Bench {
         let rows: u32 = snapshot.segments().iter().map(|segment| segment.rows()).sum();
         row("versions of a claim", f64::from(rows) / self.count as f64, "");
         row("segments", snapshot.segments().len() as f64, "");
+        // A pack of many segments is what `compact` is for; what it spares is worth a look.
+        for args in [&["hubs"][..], &["islands"], &["island", "--", &linked::cue(7, self.count)]] {
+            let ran = self.packset.run(args)?;
+            row(&format!("{} before compact, processor time", args[0]), millis(ran.cpu), "ms");
+        }
+        self.packset.output(&["compact"])?;
+        // The generation before stays for its readers until the next write.
+        self.packset.output(&["remember", "The first write after a compaction clears up."])?;
         Ok(())
     }
 
