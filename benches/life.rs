@@ -2,10 +2,10 @@
 //!
 //! `cargo bench --bench life -- [N ...] [--peer DIR] [--dir DIR] [--keep]` makes a pack of N live
 //! claims that share entities (2,000, 20,000 and 200,000 unless told otherwise), each written as a
-//! person's write would be: settled among the others and linked. It compacts, and prints each figure beside
-//! its target: one such write against a bare commit in the same process and store, and the verbs
-//! as whole processes, in turn with `/bin/true`. `--peer` does what it can beside the public
-//! program of this name on 2,000 claims.
+//! person's write would be: settled among the others and linked. It compacts the pack, and prints
+//! each figure beside its target: one such write against a bare commit in the same process and
+//! store, and the verbs as whole processes, in turn with `/bin/true`. `--peer` does what it can
+//! beside the public program of this name on 2,000 claims.
 //!
 //! Not here: search and plain writes; see `cold_start.rs`.
 
