@@ -37,7 +37,7 @@ impl Draws {
     /// A word, the first of them commoner: a square law, as gentle as the middle of Zipf's.
     fn word(&mut self, text: &mut String) {
         let share = self.below(1 << 20);
-        let mut code = ((share * share) >> 20) * WORDS >> 20;
+        let mut code = (((share * share) >> 20) * WORDS) >> 20;
         for _ in 0..3 {
             text.push_str(SYLLABLES[(code % SYLLABLES.len() as u64) as usize]);
             code /= SYLLABLES.len() as u64;
