@@ -26,6 +26,7 @@ use crate::atom::{
     is_live, prose_report, same_key, shortened, stamp, unsafe_text,
 };
 use crate::graph::topics;
+use crate::pack::history::{self, UndoError};
 use crate::pack::record::{self, Record};
 use crate::pack::{self, Prepared, Transaction, View};
 use crate::review;
@@ -295,6 +296,18 @@ pub fn keys(record: &Record) -> Vec<u64> {
     if record::tombstone(record) { Vec::new() } else { settle::keys(record) }
 }
 
+/// Takes back what a generation did, the newest one that wrote anything if none is named
+/// ([`history::undo`]), and lets the links of what came back stand on both ends.
+///
+/// # Errors
+/// As [`history::undo`].
+pub fn undo(
+    transaction: &mut Transaction<'_>,
+    generation: Option<u64>,
+) -> Result<(u64, Vec<Record>), UndoError> {
+    history::undo(transaction, generation, keys)
+}
+
 /// Marks a claim's review as recalled or lapsed.
 ///
 /// # Errors
@@ -385,6 +398,9 @@ pub fn consolidate(
         touched.dedup();
         for at in touched {
             put_again(transaction, &live[at])?;
+        }
+        for pair in &closed {
+            settle::unlist(transaction, record::id(&pair.new), &[record::id(&pair.old)])?;
         }
     }
     Ok((count, closed))

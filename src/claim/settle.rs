@@ -13,6 +13,7 @@
 use std::collections::BTreeMap;
 
 use packset_segments::key_of;
+use rustc_hash::FxHashSet;
 use serde_json::Value;
 
 use crate::atom::{self, Kind, Reading, is_live, same_key};
@@ -109,11 +110,45 @@ pub fn settle(transaction: &mut Transaction<'_>, id: &str) -> Result<Record, pac
         transaction.put(old, keys)?;
     }
     let ids: Vec<&str> = closed.iter().map(record::id).collect();
-    atom::list_closed(&mut claim, &ids, |_| false);
+    let before = transaction.snapshot().current(record::key(id));
+    let before = before.map(|place| transaction.snapshot().record(place)).transpose()?;
+    let before = before.unwrap_or_default();
+    // What it closed earlier stays listed; what it merely names was not closed.
+    let listed = atom::named_ids(&before);
+    atom::list_closed(&mut claim, &ids, |id| listed.contains(&id));
+    if !before.is_empty() {
+        unlist(transaction, id, &ids)?;
+    }
     link(transaction, &mut claim, &about)?;
     let found_by = keys(&claim);
     transaction.put(claim.clone(), found_by)?;
     Ok(claim)
+}
+
+/// Takes a claim out of the lists of what it now replaces, however many steps away: it is live
+/// again under an id that they had closed, and nothing replaces what replaced it.
+pub(super) fn unlist(
+    transaction: &mut Transaction<'_>,
+    id: &str,
+    closed: &[&str],
+) -> Result<(), pack::Error> {
+    let mut seen: FxHashSet<String> = FxHashSet::default();
+    let mut open: Vec<String> = closed.iter().map(|id| (*id).to_owned()).collect();
+    while let Some(next) = open.pop() {
+        if next == id || !seen.insert(next.clone()) {
+            continue;
+        }
+        let Some(mut record) = transaction.get(&next)? else { continue };
+        let named: Vec<String> = atom::named_ids(&record).into_iter().map(str::to_owned).collect();
+        if named.iter().any(|named| named == id) && !record::tombstone(&record) {
+            atom::list_closed(&mut record, &[], |named| named != id);
+            record.insert("updated".into(), transaction.now().format_ms().into());
+            let found_by = keys(&record);
+            transaction.put(record, found_by)?;
+        }
+        open.extend(named);
+    }
+    Ok(())
 }
 
 /// The live claims that a claim replaces.

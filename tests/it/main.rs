@@ -12,6 +12,7 @@
     reason = "a test's helpers touch the real world and may fail loudly"
 )]
 
+mod algebra;
 mod batch;
 mod beside;
 mod cards;
