@@ -21,6 +21,7 @@ mod corpus;
 mod crowd;
 mod damage;
 mod faults;
+mod faults_known;
 mod grammar;
 mod harness;
 mod history;
