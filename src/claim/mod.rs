@@ -7,6 +7,7 @@
 //! Invariants: one live claim per duplicate key; a deleted id is never used again; the answer is
 //! always the record as it is stored.
 
+pub mod linking;
 pub mod mining;
 pub mod network;
 pub mod proposals;
@@ -14,7 +15,7 @@ pub mod recall;
 pub mod settle;
 pub mod upkeep;
 
-pub use settle::link_unlinked;
+pub use linking::link_unlinked;
 pub use upkeep::{Sweep, allow, keep_cap, open_day, overdue, sweep};
 
 use std::collections::BTreeMap;
