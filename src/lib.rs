@@ -30,6 +30,7 @@
 //! | [`claim::proposals`] | which writes wait for a person, and how one accepts them |
 //! | [`review`] | when a claim is looked at again, and what is forgotten |
 //! | [`place`] | where the pack is and which workspace is meant |
+//! | [`desk`] | what every request answers, whichever door it came in by |
 //! | [`command`] | one file per verb, thin |
 //! | [`cli`] | the shell around the verbs |
 //!
@@ -60,8 +61,10 @@ pub mod atom;
 pub mod cards;
 pub mod claim;
 pub mod cli;
+pub mod client;
 pub mod clock;
 pub mod command;
+pub mod desk;
 #[cfg(test)]
 mod disk;
 pub mod graph;
@@ -69,5 +72,7 @@ pub mod pack;
 pub mod place;
 pub mod review;
 pub mod search;
+#[cfg(unix)]
+pub mod serve;
 pub mod text;
 pub mod time;

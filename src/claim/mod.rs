@@ -412,6 +412,7 @@ pub fn shown(mut record: Record) -> Record {
     if let Some(kind) = Kind::of(&record) {
         let text = record::string(&record, "text").unwrap_or_default();
         let prose = prose_report(kind, text);
+        record.entry("links").or_insert_with(|| Value::Array(Vec::new()));
         record.insert("prose".into(), Value::Object(prose));
     }
     record

@@ -125,7 +125,7 @@ pub enum Verb {
     Attach(Attach),
     /// The open proposals: writes that wait for a person
     #[command(after_long_help = PROPOSALS_END)]
-    Proposals(Listing),
+    Proposals(Proposals),
     /// File one proposal by hand
     #[command(after_long_help = PROPOSE_END)]
     Propose(Claim),
@@ -156,6 +156,9 @@ pub enum Verb {
     /// Read every byte of a workspace and say what is damaged
     #[command(after_long_help = VERIFY_END)]
     Verify(Scope),
+    /// Answer requests over HTTP, for tools that need it
+    #[command(after_long_help = SERVE_END)]
+    Serve(Serve),
     /// Print the workspace in force
     #[command(after_long_help = WHICH_END)]
     Which(Which),
@@ -535,6 +538,39 @@ pub struct Attach {
     pub text: Vec<String>,
 }
 
+/// `proposals`.
+#[derive(Debug, clap::Args)]
+#[command(args_conflicts_with_subcommands = true)]
+pub struct Proposals {
+    /// What to do but list them.
+    #[command(subcommand)]
+    pub what: Option<ProposalsVerb>,
+    /// The workspace [default: see `packset which`]
+    #[arg(value_name = "WS", value_parser = filled)]
+    pub workspace: Option<String>,
+}
+
+/// What `proposals` does but list them.
+#[derive(Debug, Subcommand)]
+pub enum ProposalsVerb {
+    /// Propose what cards that were too long said
+    Mine(Mine),
+}
+
+/// `proposals mine`.
+#[derive(Debug, clap::Args)]
+pub struct Mine {
+    /// The day on which the cards were refused [default: today]
+    #[arg(long, value_name = "YYYY-MM-DD", value_parser = filled)]
+    pub day: Option<String>,
+    /// The transcript that must bear it out: only what it says can be accepted
+    #[arg(long, value_name = "FILE", value_parser = filled)]
+    pub transcript: Option<String>,
+    /// The workspace [default: see `packset which`]
+    #[arg(value_name = "WS", value_parser = filled)]
+    pub workspace: Option<String>,
+}
+
 /// `accept`.
 #[derive(Debug, clap::Args)]
 pub struct Accept {
@@ -649,6 +685,29 @@ pub struct Compact {
     /// Drop versions that ended longer ago than this: 36h, 90d, 52w [default: keep all]
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     pub keep: Option<Duration>,
+}
+
+/// `serve`.
+#[derive(Debug, clap::Args)]
+pub struct Serve {
+    /// The address to listen on; only this machine's own will do
+    #[arg(long, value_name = "HOST", value_parser = filled)]
+    pub host: Option<String>,
+    /// The port [default: PACKSET_PORT, else 8761]; 0 takes a free one
+    #[arg(long, value_name = "N", conflicts_with = "socket")]
+    pub port: Option<u16>,
+    /// Listen on a Unix socket instead, which only this user can open
+    #[arg(long, value_name = "PATH", value_parser = filled)]
+    pub socket: Option<String>,
+    /// How ballots become one list [default: PACKSET_FUSE]
+    #[arg(long, value_name = "NAME")]
+    pub fuse: Option<String>,
+    /// How near copies make way [default: PACKSET_DIVERSIFY]
+    #[arg(long, value_name = "NAME")]
+    pub diversify: Option<String>,
+    /// How claims fade [default: PACKSET_DECAY]
+    #[arg(long, value_name = "NAME")]
+    pub decay: Option<String>,
 }
 
 /// `which`.

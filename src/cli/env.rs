@@ -98,6 +98,11 @@ impl Env {
         }
     }
 
+    /// Sets a variable: a flag that wins over it.
+    pub fn set(&mut self, name: &str, value: &str) {
+        self.vars.insert(name.into(), value.into());
+    }
+
     /// A variable's text; `None` when it is unset, empty or not UTF-8.
     pub fn get(&self, name: &str) -> Option<&str> {
         self.raw(name)?.to_str()
@@ -127,6 +132,12 @@ impl Env {
     pub fn warning(&self) -> Option<&str> {
         self.warning.as_deref()
     }
+}
+
+/// The running program's file, as the system has it.
+#[expect(clippy::disallowed_methods, reason = "this is the door to the environment")]
+pub fn program() -> Option<PathBuf> {
+    std::env::current_exe().ok()
 }
 
 /// Whether an error only says that there is nothing at the path.

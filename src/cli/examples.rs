@@ -278,6 +278,17 @@ pub(super) const VERIFY_END: &str = ends_with!(
   packset verify --all"
 );
 
+pub(super) const SERVE_END: &str = ends_with!(
+    "  packset serve
+  packset serve --port 0
+  packset serve --socket ~/.cache/packset.sock
+  curl -H \"Authorization: Bearer $(cat ~/.local/share/packset/token)\" \\
+    http://127.0.0.1:8761/v1/status
+
+It answers until SIGTERM or SIGINT. Every request but GET /health shows the
+token, which lies in the home; PACKSET_AUTH=off does without."
+);
+
 pub(super) const WHICH_END: &str = ends_with!(
     "  packset which
   packset which --explain"

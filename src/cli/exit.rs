@@ -65,8 +65,16 @@ impl From<Exit> for ExitCode {
 /// Whose fault a failure is; decides the exit code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FailureKind {
-    /// The pack said no, or has no such thing.
+    /// The pack said no.
     Refused,
+    /// There is no such thing.
+    Missing,
+    /// It is known, and not for the one who asks.
+    Forbidden,
+    /// What stands there already keeps it from being done.
+    Conflict,
+    /// It is longer than what it is for may hold.
+    Long,
     /// The command line makes no sense.
     Usage,
     /// What was given to read is malformed.
@@ -84,10 +92,51 @@ pub enum FailureKind {
 }
 
 impl FailureKind {
+    /// All of them.
+    pub const ALL: [Self; 12] = [
+        Self::Refused,
+        Self::Missing,
+        Self::Forbidden,
+        Self::Conflict,
+        Self::Long,
+        Self::Usage,
+        Self::Data,
+        Self::Bug,
+        Self::Io,
+        Self::Busy,
+        Self::Damaged,
+        Self::Closed,
+    ];
+
+    /// The word for it, where a failure is told from one process to another.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Refused => "refused",
+            Self::Missing => "missing",
+            Self::Forbidden => "forbidden",
+            Self::Conflict => "conflict",
+            Self::Long => "long",
+            Self::Usage => "usage",
+            Self::Data => "data",
+            Self::Bug => "bug",
+            Self::Io => "io",
+            Self::Busy => "busy",
+            Self::Damaged => "damaged",
+            Self::Closed => "closed",
+        }
+    }
+
+    /// The kind that a word stands for.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.name() == name)
+    }
+
     /// The exit code that a failure of this kind ends with.
     pub fn exit(self) -> Exit {
         match self {
-            Self::Refused => Exit::Refused,
+            Self::Refused | Self::Missing | Self::Forbidden | Self::Conflict | Self::Long => {
+                Exit::Refused
+            }
             Self::Usage => Exit::Usage,
             Self::Data => Exit::Data,
             Self::Bug => Exit::Bug,
@@ -206,6 +255,10 @@ mod tests {
     fn codes_are_fixed() {
         let table = [
             (FailureKind::Refused, 1),
+            (FailureKind::Missing, 1),
+            (FailureKind::Forbidden, 1),
+            (FailureKind::Conflict, 1),
+            (FailureKind::Long, 1),
             (FailureKind::Usage, 64),
             (FailureKind::Data, 65),
             (FailureKind::Bug, 70),
@@ -220,7 +273,8 @@ mod tests {
             let listed = format!("\n  {code:>2}  ");
             assert!(exit_table!().contains(&listed), "{code} is missing from the table");
         }
-        assert_eq!(exit_table!().lines().count(), 1 + table.len());
+        let codes: std::collections::BTreeSet<u8> = table.iter().map(|(_, code)| *code).collect();
+        assert_eq!(exit_table!().lines().count(), 1 + codes.len());
     }
 
     #[test]

@@ -1,14 +1,11 @@
 //! `packset accept ID`: makes a proposal a claim of the person who accepts it.
 
-use serde_json::{Value, json};
+use serde_json::json;
 
-use crate::claim;
-use crate::claim::proposals;
 use crate::cli::args::Accept;
-use crate::cli::ui::Cell;
 use crate::cli::{Exit, Failure};
-use crate::command::{Context, schema};
-use crate::pack::record;
+use crate::command::{Context, remember};
+use crate::desk::{Given, route};
 
 /// Runs the verb.
 ///
@@ -16,30 +13,14 @@ use crate::pack::record;
 /// No such proposal, a claim that may not be stored, or what the pack says.
 pub fn run(context: &mut Context<'_>, args: &Accept) -> Result<Exit, Failure> {
     let name = context.workspace(args.within.workspace.as_deref())?.name;
-    let ids = &*context.ids;
-    let done = context
-        .store(&name)?
-        .commit_existing(|transaction| proposals::accept(transaction, &args.id, ids))?;
-    let Some((record, committed)) = done else {
-        return Err(proposals::Error::Unknown(args.id.clone()).into());
-    };
-    if let Some(warning) = claim::warning(&record) {
-        context.ui.note(&format!("packset: stored, although {warning}"));
-    }
+    let given = Given::of([("workspace", json!(name)), ("id", json!(args.id))]);
+    let answer = context.ask(&route::ACCEPT, given)?;
+    let record = &answer["record"];
+    context.warn(record);
     if context.json {
-        context.ui.json(&json!({
-            "schema": schema("accept"),
-            "workspace": name,
-            "generation": committed.map(|committed| committed.generation),
-            "record": Value::Object(claim::shown(record)),
-        }))?;
+        context.answer("accept", answer)?;
     } else {
-        let due = record::string(&record, "due_at").unwrap_or("-");
-        context.ui.row(&[
-            Cell::plain(record::id(&record)),
-            Cell::accent(record::kind(&record)),
-            Cell::plain(format!("due {due}")),
-        ])?;
+        remember::claim_row(context, record)?;
     }
     Ok(Exit::Done)
 }

@@ -1,13 +1,11 @@
 //! `packset accessions [WS]`: the deed accessions that the live claims cite.
 
-use std::collections::BTreeSet;
-
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::cli::args::Listing;
 use crate::cli::{Exit, Failure};
-use crate::command::{Context, schema};
-use crate::pack::View;
+use crate::command::{Context, rows};
+use crate::desk::{Given, route};
 
 /// Runs the verb.
 ///
@@ -15,20 +13,13 @@ use crate::pack::View;
 /// What the pack says.
 pub fn run(context: &mut Context<'_>, args: &Listing) -> Result<Exit, Failure> {
     let name = context.workspace(args.workspace.as_deref())?.name;
-    let mut cited = BTreeSet::new();
-    if let Some(snapshot) = context.store(&name)?.snapshot()? {
-        for place in snapshot.shown(&View::now(context.clock.now())) {
-            super::cited(&snapshot.record(place)?, &mut cited);
-        }
-    }
+    let answer = context.ask(&route::ACCESSIONS, Given::of([("workspace", json!(name))]))?;
     if context.json {
-        context.ui.json(&json!({
-            "schema": schema("accessions"), "workspace": name, "accessions": cited,
-        }))?;
+        context.answer("accessions", answer)?;
         return Ok(Exit::Done);
     }
-    for accession in cited {
-        context.ui.line(&accession)?;
+    for accession in rows(&answer, "accessions").iter().filter_map(Value::as_str) {
+        context.ui.line(accession)?;
     }
     Ok(Exit::Done)
 }

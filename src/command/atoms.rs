@@ -1,12 +1,11 @@
 //! `packset atoms [--as-of TS] [WS]`: the claims that a moment shows, one JSON object a line.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use crate::atom::Kind;
-use crate::claim;
 use crate::cli::args::Atoms;
 use crate::cli::{Exit, Failure};
-use crate::command::Context;
+use crate::command::{Context, moment, rows};
+use crate::desk::{Given, atoms, gap, route};
 
 /// Runs the verb.
 ///
@@ -14,20 +13,22 @@ use crate::command::Context;
 /// A time that is none, or what the pack says.
 pub fn run(context: &mut Context<'_>, args: &Atoms) -> Result<Exit, Failure> {
     let name = context.workspace(args.workspace.as_deref())?.name;
-    let view = context.view(&args.moment)?;
+    let mut given = Given::of([("workspace", json!(name)), ("kind", json!(args.kind))]);
+    moment(&mut given, &args.moment);
+    let view = context.view(&given)?;
     context.ui.note(&format!("packset: workspace {name}"));
-    let Some(snapshot) = context.store(&name)?.snapshot()? else { return Ok(Exit::Done) };
-    context.mind_the_gap(&snapshot, &view);
-    for place in snapshot.shown(&view) {
-        let kind = snapshot.segment(place).kind(place.row)?;
-        let wanted = match args.kind.as_deref() {
-            Some(wanted) => kind == wanted,
-            None => Kind::named(kind).is_some(),
-        };
-        if wanted {
-            let record = claim::shown(snapshot.record(place)?);
-            context.ui.json(&Value::Object(record))?;
+    if context.is_remote() {
+        let answer = context.ask(&route::ATOMS, given)?;
+        context.mind_the_gap(&answer);
+        for record in rows(&answer, "atoms") {
+            context.ui.json(record)?;
         }
+        return Ok(Exit::Done);
     }
+    // On the files each claim goes out as it is read: a pack may hold a million.
+    let Some(snapshot) = context.snapshot(&name)? else { return Ok(Exit::Done) };
+    context.mind_the_gap(&json!({ "kept_since": gap(&snapshot, &view) }));
+    let ui = &mut *context.ui;
+    atoms::each(&snapshot, &view, args.kind.as_deref(), |record| ui.json(&Value::Object(record)))?;
     Ok(Exit::Done)
 }

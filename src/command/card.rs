@@ -2,11 +2,12 @@
 
 use serde_json::json;
 
-use crate::cards::{self, Card, SetName};
+use crate::cards::{self, Card};
 use crate::cli::args::{self, CardName};
 use crate::cli::ui::Cell;
 use crate::cli::{Exit, Failure};
-use crate::command::{Context, schema};
+use crate::command::{Context, count};
+use crate::desk::{Given, route};
 
 /// Runs the verb.
 ///
@@ -18,36 +19,48 @@ pub fn run(context: &mut Context<'_>, args: &args::Card) -> Result<Exit, Failure
         CardName::Memory => Card::Memory,
         CardName::Instructions => Card::Instructions,
     };
-    let set = args.set.as_deref().map(SetName::new).transpose()?;
-    let set = set.as_ref();
-    if card == Card::Instructions && set.is_none() {
+    if card == Card::Instructions && args.set.is_none() {
         return Err(cards::Error::NoSet.into());
     }
     let text = context.given(&args.text, card.limit())?;
-    let (name, store) = if cards::is_of_pack(card, set) {
-        (None, context.pack_store()?)
-    } else {
-        let name = context.workspace(args.within.workspace.as_deref())?.name;
-        let store = context.store(&name)?;
-        (Some(name), store)
+    let name = match (card, &args.set) {
+        // It belongs to the whole pack.
+        (Card::User, None) => None,
+        _ => Some(context.workspace(args.within.workspace.as_deref())?.name),
     };
-    let done = if text.trim().is_empty() {
-        // Where nothing is, there is nothing to clear.
-        store.commit_existing(|transaction| cards::write(transaction, card, set, &text))?
-    } else {
-        Some(store.commit(|transaction| cards::write(transaction, card, set, &text))?)
+    let mut given = Given::of([("workspace", json!(name))]);
+    let route = match (card, &args.set) {
+        (card, Some(set)) => {
+            given.0.insert("name".into(), set.as_str().into());
+            given.0.insert(card.name().into(), text.into());
+            &route::SET
+        }
+        (Card::User, None) => {
+            given.0.insert("text".into(), text.into());
+            &route::USER
+        }
+        (_, None) => {
+            given.0.insert("text".into(), text.into());
+            &route::MEMORY
+        }
     };
-    let (has, committed) = done.unwrap_or_default();
+    let answer = context.ask(route, given)?;
+    let has = match &args.set {
+        Some(_) => super::text(&answer, card.name()).chars().count() as u64,
+        None => count(&answer, "characters"),
+    };
     if context.json {
-        context.ui.json(&json!({
-            "schema": schema("card"),
-            "workspace": name,
-            "set": set.map(SetName::as_str),
-            "card": card.name(),
-            "characters": has,
-            "limit": card.limit(),
-            "generation": committed.map(|committed| committed.generation),
-        }))?;
+        context.answer(
+            "card",
+            json!({
+                "workspace": name,
+                "set": answer.get("set"),
+                "card": card.name(),
+                "characters": has,
+                "limit": card.limit(),
+                "generation": answer.get("generation"),
+            }),
+        )?;
     } else {
         let state = match has {
             0 => "cleared".to_owned(),

@@ -13,6 +13,7 @@ use crate::atom::Kind;
 use crate::cli::args::Export;
 use crate::cli::{Exit, Failure};
 use crate::command::{Context, schema};
+use crate::desk::atoms;
 use crate::pack::{View, home, record};
 
 /// Bytes gathered before they are written out.
@@ -52,7 +53,7 @@ pub fn run(context: &mut Context<'_>, args: &Export) -> Result<Exit, Failure> {
             for place in records {
                 let Some(snapshot) = &snapshot else { break };
                 let record = snapshot.record(place)?;
-                super::cited(&record, &mut accessions);
+                atoms::cited(&record, &mut accessions);
                 put(Value::Object(record))?;
             }
             Ok(())

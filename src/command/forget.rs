@@ -4,7 +4,8 @@ use serde_json::json;
 
 use crate::cli::args::Forget;
 use crate::cli::{Exit, Failure};
-use crate::command::{Context, schema};
+use crate::command::{Context, count};
+use crate::desk::{Given, route};
 
 /// Runs the verb.
 ///
@@ -12,13 +13,11 @@ use crate::command::{Context, schema};
 /// What the pack says.
 pub fn run(context: &mut Context<'_>, args: &Forget) -> Result<Exit, Failure> {
     let name = context.workspace(Some(&args.workspace))?.name;
-    let forgotten = context.store(&name)?.forget()?;
+    let answer = context.ask(&route::FORGET, Given::of([("workspace", json!(name))]))?;
     if context.json {
-        context.ui.json(&json!({
-            "schema": schema("forget"), "workspace": name, "forgotten": forgotten,
-        }))?;
+        context.answer("forget", answer)?;
     } else {
-        context.ui.line(&format!("{forgotten} forgotten from {name}"))?;
+        context.ui.line(&format!("{} forgotten from {name}", count(&answer, "forgotten")))?;
     }
     Ok(Exit::Done)
 }

@@ -2,11 +2,10 @@
 
 use serde_json::{Value, json};
 
-use crate::claim;
 use crate::cli::args::Grade;
 use crate::cli::{Exit, Failure};
-use crate::command::{Context, schema};
-use crate::pack::record;
+use crate::command::Context;
+use crate::desk::{Given, route};
 
 /// Runs the verb.
 ///
@@ -14,22 +13,16 @@ use crate::pack::record;
 /// No such claim, or what the pack says.
 pub fn run(context: &mut Context<'_>, args: &Grade) -> Result<Exit, Failure> {
     let name = context.workspace(args.workspace.as_deref())?.name;
-    let done = context
-        .store(&name)?
-        .commit_existing(|transaction| claim::grade(transaction, &args.id, !args.lapsed))?;
-    let Some((record, committed)) = done else {
-        return Err(claim::Error::NoCurrent(args.id.clone()).into());
-    };
+    let given = Given::of([
+        ("workspace", json!(name)),
+        ("id", json!(args.id)),
+        ("recalled", json!(!args.lapsed)),
+    ]);
+    let answer = context.ask(&route::GRADE, given)?;
     if context.json {
-        context.ui.json(&json!({
-            "schema": schema("grade"),
-            "workspace": name,
-            "recalled": !args.lapsed,
-            "generation": committed.map(|committed| committed.generation),
-            "record": Value::Object(claim::shown(record)),
-        }))?;
+        context.answer("grade", answer)?;
     } else {
-        let due = record::string(&record, "due_at").unwrap_or("graded");
+        let due = answer["record"].get("due_at").and_then(Value::as_str).unwrap_or("graded");
         context.ui.line(due)?;
     }
     Ok(Exit::Done)

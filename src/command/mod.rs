@@ -1,8 +1,8 @@
 //! The verbs, one file each, and what every one of them is handed.
 //!
-//! A verb parses nothing and decides nothing twice: it calls the same functions that every other
-//! front door calls ([`crate::claim`] for writing claims) and prints what they answer. Not here: the
-//! command line's grammar ([`crate::cli`]).
+//! A verb decides nothing: it asks the desk ([`crate::desk`]), on the files or through the writer
+//! that `PACKSET_URL` names, and prints what it answers. Not here: the command line's grammar
+//! ([`crate::cli`]).
 
 pub mod accept;
 pub mod accessions;
@@ -34,6 +34,8 @@ pub mod purge;
 pub mod remember;
 pub mod run;
 pub mod search;
+#[cfg(unix)]
+pub mod serve;
 pub mod set;
 pub mod show;
 pub mod status;
@@ -44,58 +46,40 @@ pub mod verify;
 pub mod which;
 pub mod why;
 
-use std::collections::BTreeSet;
 use std::io::Read as _;
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::time::Duration;
+use std::ops::Deref;
+use std::path::Path;
 
 use packset_segments::IoContext;
-use packset_segments::vfs::Vfs;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
-use crate::atom::is_accession;
-use crate::cards::Error as CardError;
-use crate::claim;
-use crate::claim::proposals::{self as held, Error as ProposalError};
 use crate::cli::args::{Moment, Scope};
-use crate::cli::{Env, Failure, FailureKind, Ui};
-use crate::clock::Clock;
-use crate::pack::{self, Ground, IdSource, Record, Snapshot, Store, View};
-use crate::place::{self, Workspace};
-use crate::review::parse_live_cap;
-use crate::time::Micros;
+use crate::cli::{Failure, FailureKind, Ui};
+use crate::client::{Address, Client};
+use crate::desk::{Desk, Given, Route};
+use crate::pack::{self, Store};
 
-/// How long a writer waits for another one, unless `PACKSET_LOCK_TIMEOUT_MS` says otherwise:
-/// longer than any commit takes, shorter than a person waits.
-const LOCK_WAIT: Duration = Duration::from_secs(10);
-
-/// What a verb works with.
+/// What a verb works with: the desk, and a terminal.
 pub struct Context<'a> {
-    /// The door to files.
-    pub vfs: Arc<dyn Vfs>,
-    /// The door to the time.
-    pub clock: Arc<dyn Clock>,
-    /// The door to the environment.
-    pub env: Env,
-    /// Where new ids come from.
-    pub ids: Arc<IdSource>,
+    /// Where requests are answered on the files.
+    pub desk: Desk,
     /// The door to the terminal.
     pub ui: &'a mut Ui,
     /// Whether data goes out as JSON.
     pub json: bool,
 }
 
+impl Deref for Context<'_> {
+    type Target = Desk;
+
+    fn deref(&self) -> &Desk {
+        &self.desk
+    }
+}
+
 /// The name and version of a verb's JSON answer.
 pub fn schema(verb: &str) -> String {
     format!("packset.{verb}/v1")
-}
-
-/// Adds the accessions that a record cites.
-fn cited(record: &Record, accessions: &mut BTreeSet<String>) {
-    let entities = record.get("entities").and_then(Value::as_array).into_iter().flatten();
-    let names = entities.filter_map(Value::as_str).filter(|name| is_accession(name));
-    accessions.extend(names.map(str::to_owned));
 }
 
 /// A value as a person reads it.
@@ -104,88 +88,80 @@ fn pretty(value: &Value) -> String {
     serde_json::to_string_pretty(value).unwrap_or_default()
 }
 
+/// An answer with the name and version of its shape in front.
+fn titled(verb: &str, answer: Value) -> Value {
+    let mut titled = Map::new();
+    titled.insert("schema".into(), schema(verb).into());
+    if let Value::Object(members) = answer {
+        titled.extend(members);
+    }
+    titled.into()
+}
+
+/// A text of an answer; empty if there is none.
+fn text<'v>(value: &'v Value, field: &str) -> &'v str {
+    value.get(field).and_then(Value::as_str).unwrap_or_default()
+}
+
+/// A number of an answer.
+fn number(value: &Value, field: &str) -> f64 {
+    value.get(field).and_then(Value::as_f64).unwrap_or_default()
+}
+
+/// A count of an answer.
+fn count(value: &Value, field: &str) -> u64 {
+    value.get(field).and_then(Value::as_u64).unwrap_or_default()
+}
+
+/// The members of a list of an answer.
+fn rows<'v>(value: &'v Value, field: &str) -> &'v [Value] {
+    value.get(field).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default()
+}
+
 impl Context<'_> {
-    /// The workspace in force; `named` is what the command line says.
+    /// Has a request answered: on the files, or by the writer that `PACKSET_URL` names.
     ///
     /// # Errors
-    /// A name that no workspace can have.
-    pub fn workspace(&self, named: Option<&str>) -> Result<Workspace, Failure> {
-        Ok(place::workspace(named, &self.env, &*self.vfs)?)
-    }
-
-    /// The pack's home, which need not exist yet.
-    ///
-    /// # Errors
-    /// No home to be found, or one that belongs to an older program.
-    pub fn home(&self) -> Result<PathBuf, Failure> {
-        Ok(place::home(&self.env, &*self.vfs)?.usable()?)
-    }
-
-    /// A path of the command line, against the directory the user is in.
-    pub fn path(&self, named: &str) -> PathBuf {
-        match self.env.cwd() {
-            Some(cwd) => cwd.join(named),
-            None => PathBuf::from(named),
+    /// What the desk or the writer says.
+    pub fn ask(&self, route: &'static Route, given: Given) -> Result<Value, Failure> {
+        match Address::of(&self.env) {
+            Address::Files => (route.answer)(&self.desk, given),
+            Address::Off => Err(Failure::new(FailureKind::Refused, "PACKSET_URL is off")
+                .hint("unset it to work on the files, or name a writer")),
+            Address::Writer(url) => {
+                let home = self.home().ok();
+                Client::new(&url, &self.env, home.as_deref(), &*self.vfs).ask(route, given)
+            }
         }
     }
 
-    /// Whether words are stemmed, as the environment has it.
-    pub fn stem(&self) -> bool {
-        !matches!(self.env.get("PACKSET_STEM"), Some("off" | "0" | "no" | "false"))
+    /// Whether requests do not go to the files.
+    pub fn is_remote(&self) -> bool {
+        Address::of(&self.env) != Address::Files
     }
 
-    /// How many live claims a workspace keeps, as `PACKSET_LIVE_CAP` has it; none: as many as come.
+    /// Refuses a verb that works on the files alone while a writer is named: it would work on
+    /// another pack than the others.
     ///
     /// # Errors
-    /// A setting that is no cap.
-    pub fn live_cap(&self) -> Result<Option<usize>, Failure> {
-        parse_live_cap(self.env.get("PACKSET_LIVE_CAP"))
-            .map_err(|bad| Failure::usage(format!("PACKSET_LIVE_CAP: {bad}")))
+    /// That.
+    pub fn on_files(&self, verb: &str) -> Result<(), Failure> {
+        if self.is_remote() {
+            return Err(Failure::new(
+                FailureKind::Refused,
+                format!("{verb} works on the files, and PACKSET_URL names a writer"),
+            )
+            .hint("run it without PACKSET_URL where the pack lies"));
+        }
+        Ok(())
     }
 
-    fn ground(&self) -> Result<Ground, Failure> {
-        let wait = match self.env.get("PACKSET_LOCK_TIMEOUT_MS") {
-            None => LOCK_WAIT,
-            Some(text) => text.parse().map(Duration::from_millis).map_err(|_| {
-                Failure::usage(format!("PACKSET_LOCK_TIMEOUT_MS is no number: {text}"))
-                    .hint("give it in milliseconds, or unset it")
-            })?,
-        };
-        let verb = self.env.args().first().map(|arg| arg.to_string_lossy().into_owned());
-        Ok(Ground {
-            vfs: Arc::clone(&self.vfs),
-            clock: Arc::clone(&self.clock),
-            ids: Arc::clone(&self.ids),
-            wait,
-            holder: format!(
-                "packset {} (process {}, since {})",
-                verb.unwrap_or_default(),
-                std::process::id(),
-                self.clock.now().format_ms()
-            ),
-            stem: self.stem(),
-        })
-    }
-
-    /// The store of a workspace, which need not exist yet.
+    /// Prints an answer as the JSON of a verb.
     ///
     /// # Errors
-    /// As [`Context::home`].
-    pub fn store(&self, name: &str) -> Result<Store, Failure> {
-        Ok(Store::new(self.ground()?, &self.home()?, name))
-    }
-
-    /// The store of what belongs to the pack as a whole, which need not exist yet.
-    ///
-    /// # Errors
-    /// As [`Context::home`].
-    pub fn pack_store(&self) -> Result<Store, Failure> {
-        Ok(Store::of_pack(self.ground()?, &self.home()?))
-    }
-
-    /// Whether a write of this claim waits for a person, as `PACKSET_HOLD_AGENT_WRITES` has it.
-    pub fn holds(&self, claim: &Record) -> bool {
-        held::is_held(claim, self.env.get("PACKSET_HOLD_AGENT_WRITES"))
+    /// As [`Ui::json`].
+    pub fn answer(&mut self, verb: &str, answer: Value) -> Result<(), Failure> {
+        self.ui.json(&titled(verb, answer))
     }
 
     /// The text that a verb was given: its words joined by spaces, or standard input for a lone
@@ -210,10 +186,33 @@ impl Context<'_> {
             .map_err(|_| Failure::new(FailureKind::Data, "standard input is not UTF-8"))
     }
 
+    /// The text of a file, or of standard input for `-`.
+    ///
+    /// # Errors
+    /// A file that is longer than `most` bytes, is no UTF-8, or cannot be read.
+    pub fn text_of(&mut self, file: &str, most: u64) -> Result<String, Failure> {
+        let mut bytes = Vec::new();
+        let mut reader;
+        let input: &mut dyn std::io::BufRead = match file {
+            "-" => self.ui.input(),
+            named => {
+                (reader, _) = import::open(self, &self.path(named))?;
+                &mut reader
+            }
+        };
+        input.take(most + 1).read_to_end(&mut bytes).at("read", Path::new(file))?;
+        if bytes.len() as u64 > most {
+            let message = format!("{file} holds more than {most} bytes");
+            return Err(Failure::new(FailureKind::Refused, message).hint("give it less at a time"));
+        }
+        String::from_utf8(bytes)
+            .map_err(|_| Failure::new(FailureKind::Data, format!("{file} is not UTF-8")))
+    }
+
     /// The stores that a verb is asked to work on.
     ///
     /// # Errors
-    /// As [`Context::home`] and [`Context::workspace`], or what the pack says.
+    /// As [`Desk::home`] and [`Desk::workspace`], or what the pack says.
     pub fn stores(&self, scope: &Scope) -> Result<Vec<Store>, Failure> {
         if scope.all {
             return Ok(pack::home::list(&self.ground()?, &self.home()?)?);
@@ -222,87 +221,28 @@ impl Context<'_> {
         Ok(vec![self.store(&name)?])
     }
 
-    /// Says so when a read asks for a past of which versions were dropped.
-    pub fn mind_the_gap(&mut self, snapshot: &Snapshot, view: &View) {
-        if let Some(since) = snapshot.manifest().kept_since.filter(|since| view.recorded < *since) {
-            let since = Micros(since).format_ms();
+    /// Says so when an answer comes from a past of which versions were dropped.
+    pub fn mind_the_gap(&mut self, answer: &Value) {
+        if let Some(since) = answer.get("kept_since").and_then(Value::as_str) {
             self.ui.note(&format!(
                 "packset: versions that ended before {since} were dropped by compact --keep"
             ));
         }
     }
 
-    /// The view that a read asks for.
-    ///
-    /// # Errors
-    /// A time that is none.
-    pub fn view(&self, moment: &Moment) -> Result<View, Failure> {
-        let time = |name: &str, text: &Option<String>| match text {
-            None => Ok(None),
-            Some(text) => Micros::parse(text).map(Some).ok_or_else(|| {
-                Failure::usage(format!("{name} must be a timestamp, not {text}"))
-                    .hint("write it as 2026-01-31T12:00:00Z or 2026-01-31")
-            }),
-        };
-        Ok(match (time("as_of", &moment.as_of)?, time("known_at", &moment.known_at)?) {
-            (None, None) => View::now(self.clock.now()),
-            (Some(at), None) => View::as_of(at),
-            (valid, Some(known)) => View::known_at(known, valid.unwrap_or(known)),
-        })
-    }
-}
-
-impl From<pack::Error> for Failure {
-    fn from(error: pack::Error) -> Self {
-        let message = error.to_string();
-        match error {
-            pack::Error::Segment(error) => error.into(),
-            pack::Error::Busy { .. } => Self::new(FailureKind::Busy, message)
-                .hint("try again, or wait longer with PACKSET_LOCK_TIMEOUT_MS"),
-            pack::Error::Unknown { .. } => Self::new(FailureKind::Io, message)
-                .hint("look whether it is there before you write it again"),
-            pack::Error::Collision { .. } => {
-                Self::new(FailureKind::Refused, message).hint("choose another id")
-            }
-            pack::Error::TextRule { .. } => Self::new(FailureKind::Refused, message)
-                .hint("use the packset that wrote it, or run `packset compact` with a newer one"),
+    /// Says so when a claim was stored although its prose is heavy.
+    pub fn warn(&mut self, record: &Value) {
+        if let Some(warning) = record.pointer("/prose/warning").and_then(Value::as_str) {
+            self.ui.note(&format!("packset: stored, although {warning}"));
         }
     }
 }
 
-impl From<claim::Error> for Failure {
-    fn from(error: claim::Error) -> Self {
-        match error {
-            claim::Error::Pack(error) => error.into(),
-            refused => Self::new(FailureKind::Refused, refused.to_string()),
+/// The members of a request that say which moment is asked about.
+fn moment(given: &mut Given, moment: &Moment) {
+    for (name, text) in [("as_of", &moment.as_of), ("known_at", &moment.known_at)] {
+        if let Some(text) = text {
+            given.0.insert(name.into(), text.as_str().into());
         }
-    }
-}
-
-impl From<CardError> for Failure {
-    fn from(error: CardError) -> Self {
-        match error {
-            CardError::Pack(error) => error.into(),
-            refused => Self::new(FailureKind::Refused, refused.to_string()),
-        }
-    }
-}
-
-impl From<ProposalError> for Failure {
-    fn from(error: ProposalError) -> Self {
-        match error {
-            ProposalError::Pack(error) => error.into(),
-            ProposalError::Claim(error) => error.into(),
-            ProposalError::Unknown(_) => Self::new(FailureKind::Refused, error.to_string())
-                .hint("`packset proposals` lists the open ones"),
-            refused => Self::new(FailureKind::Refused, refused.to_string()),
-        }
-    }
-}
-
-impl From<held::Held> for Failure {
-    fn from(answer: held::Held) -> Self {
-        Self::new(FailureKind::Refused, answer.to_string())
-            .hint("`packset accept` and the id store it; `packset proposals` lists what waits")
     }
 }

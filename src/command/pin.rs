@@ -1,12 +1,11 @@
 //! `packset pin [NAME]`: reads or sets the pinned set. Its answer is JSON in either mode.
 
-use serde_json::{Value, json};
+use serde_json::json;
 
-use crate::cards::{self, Card, SetName};
 use crate::cli::args::Pin;
 use crate::cli::{Exit, Failure};
-use crate::command::{Context, schema};
-use crate::pack::record::Record;
+use crate::command::Context;
+use crate::desk::{Given, route};
 
 /// Runs the verb.
 ///
@@ -14,35 +13,13 @@ use crate::pack::record::Record;
 /// A set name that is none, or what the pack says.
 pub fn run(context: &mut Context<'_>, args: &Pin) -> Result<Exit, Failure> {
     let name = context.workspace(args.within.workspace.as_deref())?.name;
-    let store = context.store(&name)?;
-    let mut answer = Record::new();
+    let route = if args.name.is_some() { &route::PIN } else { &route::READ_PIN };
+    let given = Given::of([("workspace", json!(name)), ("set", json!(args.name))]);
+    let answer = context.ask(route, given)?;
     if context.json {
-        answer.insert("schema".into(), json!(schema("pin")));
+        context.answer("pin", answer)?;
+    } else {
+        context.ui.json(&answer)?;
     }
-    answer.insert("workspace".into(), json!(name));
-    let set = match args.name.as_deref() {
-        None => {
-            let snapshot = store.snapshot()?;
-            let set = cards::pinned(snapshot.as_ref())?;
-            let instructions = match &set {
-                Some(_) => cards::read(snapshot.as_ref(), Card::Instructions, set.as_ref())?,
-                None => String::new(),
-            };
-            answer.insert("set".into(), json!(""));
-            answer.insert("instructions".into(), json!(instructions));
-            set
-        }
-        Some(given) if given.trim().is_empty() => {
-            store.commit_existing(|transaction| cards::pin(transaction, None))?;
-            None
-        }
-        Some(given) => {
-            let set = SetName::new(given)?;
-            store.commit(|transaction| cards::pin(transaction, Some(&set)))?;
-            Some(set)
-        }
-    };
-    answer.insert("set".into(), json!(set.as_ref().map_or("", SetName::as_str)));
-    context.ui.json(&Value::Object(answer))?;
     Ok(Exit::Done)
 }

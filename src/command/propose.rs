@@ -1,13 +1,11 @@
 //! `packset propose TEXT`: files one proposal by hand, for a person to look at later.
 
-use serde_json::{Value, json};
+use serde_json::json;
 
-use crate::atom::{Kind, SCHEMA};
-use crate::claim::proposals;
 use crate::cli::args::Claim;
 use crate::cli::{Exit, Failure};
-use crate::command::{Context, schema};
-use crate::pack::record::Record;
+use crate::command::Context;
+use crate::desk::{Given, route};
 
 /// Runs the verb. A proposal that is open already is printed, and no second one is made.
 ///
@@ -15,32 +13,12 @@ use crate::pack::record::Record;
 /// A refused claim, or what the pack says.
 pub fn run(context: &mut Context<'_>, args: &Claim) -> Result<Exit, Failure> {
     let name = context.workspace(args.within.workspace.as_deref())?.name;
-    let store = context.store(&name)?;
-    let mut claim = Record::new();
-    for (field, value) in [
-        ("schema", SCHEMA),
-        ("kind", Kind::Lesson.name()),
-        ("level", "explicit"),
-        ("text", &args.text()),
-        ("workspace", &name),
-        ("origin", "agent-derived"),
-    ] {
-        claim.insert(field.into(), value.into());
-    }
-    let ids = &*context.ids;
-    let (proposal, committed) = store.commit(|transaction| {
-        let id = proposals::hold(transaction, claim, ids)?;
-        Ok::<_, proposals::Error>(transaction.get(&id)?.unwrap_or_default())
-    })?;
+    let given = Given::of([("workspace", json!(name)), ("text", json!(args.text()))]);
+    let answer = context.ask(&route::PROPOSE, given)?;
     if context.json {
-        context.ui.json(&json!({
-            "schema": schema("propose"),
-            "workspace": name,
-            "generation": committed.map(|committed| committed.generation),
-            "proposal": Value::Object(proposal),
-        }))?;
+        context.answer("propose", answer)?;
     } else {
-        super::proposals::row(context, &proposal)?;
+        super::proposals::row(context, &answer["proposal"])?;
     }
     Ok(Exit::Done)
 }

@@ -9,7 +9,6 @@ use serde_json::{Value, json};
 use crate::cli::args::Purge;
 use crate::cli::ui::Cell;
 use crate::cli::{Exit, Failure, FailureKind};
-use crate::command::search::panel;
 use crate::command::{Context, schema};
 use crate::pack::purge::{Doomed, Found, Searched};
 use crate::pack::record;
@@ -83,7 +82,7 @@ fn found(
         rank: Rank::Fused,
         kind: None,
         set: None,
-        panel: panel(context)?,
+        panel: context.panel()?,
     };
     let answer = search::search(&snapshot, &mut Tokenizer::new(rule.stem), &query)?;
     let id = |hit: search::Hit| Ok(record::id(&snapshot.record(hit.version)?).to_owned());

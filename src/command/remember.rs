@@ -3,26 +3,22 @@
 use serde_json::{Value, json};
 
 use crate::atom::{Kind, SCHEMA};
-use crate::claim::{self, Written};
 use crate::cli::args::Claim;
 use crate::cli::ui::Cell;
 use crate::cli::{Exit, Failure};
-use crate::command::{Context, schema};
-use crate::pack::record::{self, Record};
-use crate::text::Tokenizer;
+use crate::command::{Context, count, text};
+use crate::desk::{Given, route};
+use crate::pack::record::Record;
 
 /// A claim that was given in words.
-pub(super) fn in_words(kind: Kind, text: &str, workspace: &str) -> Record {
-    let mut record = Record::new();
-    for (field, value) in [
-        ("schema", SCHEMA),
-        ("kind", kind.name()),
-        ("level", "explicit"),
-        ("text", text),
-        ("workspace", workspace),
-    ] {
-        record.insert(field.into(), value.into());
-    }
+pub(crate) fn in_words(kind: Kind, text: &str, workspace: &str) -> Record {
+    let Given(record) = Given::of([
+        ("schema", json!(SCHEMA)),
+        ("kind", json!(kind.name())),
+        ("level", json!("explicit")),
+        ("text", json!(text)),
+        ("workspace", json!(workspace)),
+    ]);
     record
 }
 
@@ -33,36 +29,28 @@ pub(super) fn in_words(kind: Kind, text: &str, workspace: &str) -> Record {
 pub fn run(context: &mut Context<'_>, args: &Claim, kind: Kind) -> Result<Exit, Failure> {
     let verb = if kind == Kind::Preference { "prefer" } else { "remember" };
     let name = context.workspace(args.within.workspace.as_deref())?.name;
-    let store = context.store(&name)?;
-    let mut record = in_words(kind, &args.text(), &name);
-    let now = context.clock.now();
-    let id = context.ids.fresh(now);
-    let (written, committed) = store.commit(|transaction| {
-        let stem = transaction.snapshot().manifest().text.stem;
-        let mut tokenizer = Tokenizer::new(stem);
-        let claim = claim::prepare(&mut record, &name, id, now, &mut tokenizer)?;
-        claim::write(transaction, claim)
-    })?;
-    let record = written.record();
-    if let Some(warning) = claim::warning(record) {
-        context.ui.note(&format!("packset: stored, although {warning}"));
+    let claim = in_words(kind, &args.text(), &name);
+    let answer = context.ask(&route::POST_ATOM, Given(claim))?;
+    let record = &answer["record"];
+    context.warn(record);
+    let forgot = count(record, "forgot");
+    if forgot > 0 {
+        context.ui.note(&format!("packset: {forgot} forgotten to keep the live cap"));
     }
     if context.json {
-        let stored = matches!(written, Written::Stored(_));
-        context.ui.json(&json!({
-            "schema": schema(verb),
-            "workspace": name,
-            "stored": stored,
-            "generation": committed.map(|committed| committed.generation),
-            "record": Value::Object(claim::shown(record.clone())),
-        }))?;
+        context.answer(verb, answer)?;
     } else {
-        let due = record::string(record, "due_at").unwrap_or("-");
-        context.ui.row(&[
-            Cell::plain(record::id(record)),
-            Cell::accent(record::kind(record)),
-            Cell::plain(format!("due {due}")),
-        ])?;
+        claim_row(context, record)?;
     }
     Ok(Exit::Done)
+}
+
+/// Prints a claim as it was stored: id, kind, when it is due.
+pub(super) fn claim_row(context: &mut Context<'_>, record: &Value) -> Result<(), Failure> {
+    let due = record.get("due_at").and_then(Value::as_str).unwrap_or("-");
+    context.ui.row(&[
+        Cell::plain(text(record, "id")),
+        Cell::accent(text(record, "kind")),
+        Cell::plain(format!("due {due}")),
+    ])
 }

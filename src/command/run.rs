@@ -15,6 +15,7 @@ use crate::cli::parse::{self, Parsed};
 use crate::cli::{Env, Exit, Failure, FailureKind, Ui};
 use crate::clock::Clock;
 use crate::command::{self, Context};
+use crate::desk::Desk;
 use crate::pack::IdSource;
 
 /// Runs one command line to its end.
@@ -25,14 +26,8 @@ pub fn run(env: Env, vfs: Arc<dyn Vfs>, clock: Arc<dyn Clock>, ui: &mut Ui) -> E
     }
     let outcome = match parsed {
         Ok(Parsed::Run(args)) => {
-            let mut context = Context {
-                vfs,
-                clock,
-                env,
-                ids: Arc::new(IdSource::Random),
-                ui: &mut *ui,
-                json: args.json,
-            };
+            let desk = Desk::new(vfs, clock, env, Arc::new(IdSource::Random));
+            let mut context = Context { desk, ui: &mut *ui, json: args.json };
             dispatch(&mut context, args.verb)
         }
         Ok(Parsed::Show(help)) => ui.help(&help).map(|()| Exit::Done),
@@ -99,6 +94,12 @@ fn dispatch(context: &mut Context<'_>, verb: Verb) -> Result<Exit, Failure> {
         Verb::Purge(args) => command::purge::run(context, &args),
         Verb::Compact(args) => command::compact::run(context, &args),
         Verb::Verify(args) => command::verify::run(context, &args),
+        #[cfg(unix)]
+        Verb::Serve(args) => command::serve::run(context, &args),
+        #[cfg(not(unix))]
+        Verb::Serve(_) => {
+            Err(Failure::new(FailureKind::Refused, "the writer runs on Unix alone so far"))
+        }
         Verb::Which(args) => command::which::run(context, &args),
     }
 }

@@ -1,11 +1,11 @@
 //! `packset set NAME [--user T] [--memory T] [--instructions T]`: a set's three cards.
 
-use serde_json::Value;
+use serde_json::json;
 
-use crate::cards::{self, Card, SetName};
 use crate::cli::args::SetCards;
 use crate::cli::{Exit, Failure};
-use crate::command::{Context, document};
+use crate::command::Context;
+use crate::desk::{Given, route};
 
 /// Runs the verb: all cards that are named change in one commit, or none does.
 ///
@@ -13,29 +13,19 @@ use crate::command::{Context, document};
 /// A name or a text that may not be stored, or what the pack says.
 pub fn run(context: &mut Context<'_>, args: &SetCards) -> Result<Exit, Failure> {
     let name = context.workspace(args.within.workspace.as_deref())?.name;
-    let set = SetName::new(&args.name)?;
-    let store = context.store(&name)?;
-    let named = [
-        (Card::User, &args.user),
-        (Card::Memory, &args.memory),
-        (Card::Instructions, &args.instructions),
-    ];
-    if named.iter().any(|(_, text)| text.is_some()) {
-        store.commit(|transaction| {
-            for (card, text) in named {
-                if let Some(text) = text {
-                    cards::write(transaction, card, Some(&set), text)?;
-                }
-            }
-            Ok::<_, cards::Error>(())
-        })?;
-    }
-    let snapshot = store.snapshot()?;
+    let given = Given::of([
+        ("workspace", json!(name)),
+        ("name", json!(args.name)),
+        ("user", json!(args.user)),
+        ("memory", json!(args.memory)),
+        ("instructions", json!(args.instructions)),
+    ]);
+    let writes = args.user.is_some() || args.memory.is_some() || args.instructions.is_some();
+    let route = if writes { &route::SET } else { &route::READ_SET };
+    let answer = context.ask(route, given)?;
     if context.json {
-        let document = document::of(context, "set", &name, snapshot.as_ref(), Some(&set))?;
-        context.ui.json(&Value::Object(document))?;
+        context.answer("set", answer)?;
         return Ok(Exit::Done);
     }
-    let texts = super::cards::texts(context, snapshot.as_ref(), Some(&set))?;
-    super::cards::print(context, "set", &name, Some(&set), texts)
+    super::cards::print(context, "set", answer)
 }

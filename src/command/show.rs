@@ -1,12 +1,11 @@
 //! `packset show ID [WS]`: one record, whatever its state.
 
-use serde_json::Value;
+use serde_json::json;
 
-use crate::claim;
 use crate::cli::args::Show;
-use crate::cli::{Exit, Failure, FailureKind};
+use crate::cli::{Exit, Failure};
 use crate::command::Context;
-use crate::pack::record;
+use crate::desk::{Given, route};
 
 /// Runs the verb.
 ///
@@ -14,23 +13,13 @@ use crate::pack::record;
 /// No such record, or what the pack says.
 pub fn run(context: &mut Context<'_>, args: &Show) -> Result<Exit, Failure> {
     let name = context.workspace(args.workspace.as_deref())?.name;
-    let snapshot = context.store(&name)?.snapshot()?;
-    let found = match &snapshot {
-        Some(snapshot) => match snapshot.current(record::key(&args.id)) {
-            Some(place) => Some(snapshot.record(place)?),
-            None => None,
-        },
-        None => None,
-    };
-    let Some(record) = found.filter(|record| record::id(record) == args.id) else {
-        return Err(Failure::new(FailureKind::Refused, format!("no atom {}", args.id))
-            .hint(format!("`packset atoms {name}` lists what is live")));
-    };
-    let shown = Value::Object(claim::shown(record));
+    let given = Given::of([("workspace", json!(name)), ("id", json!(args.id))]);
+    let answer = context.ask(&route::ATOM, given)?;
+    let record = &answer["record"];
     if context.json {
-        context.ui.json(&shown)?;
+        context.ui.json(record)?;
     } else {
-        context.ui.line(&super::pretty(&shown))?;
+        context.ui.line(&super::pretty(record))?;
     }
     Ok(Exit::Done)
 }

@@ -1,12 +1,12 @@
 //! `packset sweep [WS]`: the neglect sweep now.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
-use crate::claim;
 use crate::cli::args::Listing;
 use crate::cli::ui::Cell;
 use crate::cli::{Exit, Failure};
-use crate::command::{Context, schema};
+use crate::command::{Context, count, rows};
+use crate::desk::{Given, route};
 
 /// Runs the verb.
 ///
@@ -14,21 +14,14 @@ use crate::command::{Context, schema};
 /// What the pack says.
 pub fn run(context: &mut Context<'_>, args: &Listing) -> Result<Exit, Failure> {
     let name = context.workspace(args.workspace.as_deref())?.name;
-    let done = context.store(&name)?.commit_existing(claim::sweep)?;
-    let sweep = done.map(|(sweep, _)| sweep).unwrap_or_default();
+    let answer = context.ask(&route::SWEEP, Given::of([("workspace", json!(name))]))?;
     if context.json {
-        context.ui.json(&json!({
-            "schema": schema("sweep"),
-            "workspace": name,
-            "lapsed": sweep.lapsed,
-            "forgotten": sweep.forgotten.len(),
-            "forgotten_ids": sweep.forgotten,
-        }))?;
+        context.answer("sweep", answer)?;
         return Ok(Exit::Done);
     }
-    let said = format!("{} lapsed by neglect, {} forgotten", sweep.lapsed, sweep.forgotten.len());
-    context.ui.line(&said)?;
-    for id in sweep.forgotten {
+    let (lapsed, forgotten) = (count(&answer, "lapsed"), count(&answer, "forgotten"));
+    context.ui.line(&format!("{lapsed} lapsed by neglect, {forgotten} forgotten"))?;
+    for id in rows(&answer, "forgotten_ids").iter().filter_map(Value::as_str) {
         context.ui.row(&[Cell::accent("forgotten"), Cell::plain(id)])?;
     }
     Ok(Exit::Done)

@@ -4,13 +4,12 @@
 
 use serde_json::{Value, json};
 
-use crate::claim;
 use crate::cli::args::Update;
 use crate::cli::ui::Cell;
 use crate::cli::{Exit, Failure};
-use crate::command::{Context, schema};
+use crate::command::{Context, text};
+use crate::desk::{Given, route};
 use crate::pack::Record;
-use crate::pack::record;
 
 /// Runs the verb.
 ///
@@ -32,26 +31,20 @@ pub fn run(context: &mut Context<'_>, args: &Update) -> Result<Exit, Failure> {
         fields.insert(name.to_owned(), value);
     }
     let name = context.workspace(args.within.workspace.as_deref())?.name;
-    let done = context
-        .store(&name)?
-        .commit_existing(|transaction| claim::update(transaction, &args.id, &fields))?;
-    let Some((record, committed)) = done else {
-        return Err(claim::Error::NoCurrent(args.id.clone()).into());
-    };
-    if let Some(warning) = claim::warning(&record) {
-        context.ui.note(&format!("packset: stored, although {warning}"));
-    }
+    let given = Given::of([
+        ("workspace", json!(name)),
+        ("id", json!(args.id)),
+        ("fields", Value::Object(fields)),
+    ]);
+    let answer = context.ask(&route::UPDATE, given)?;
+    let record = &answer["record"];
+    context.warn(record);
     if context.json {
-        context.ui.json(&json!({
-            "schema": schema("update"),
-            "workspace": name,
-            "generation": committed.map(|committed| committed.generation),
-            "record": Value::Object(claim::shown(record)),
-        }))?;
+        context.answer("update", answer)?;
     } else {
         context.ui.row(&[
-            Cell::plain(record::id(&record)),
-            Cell::accent(record::kind(&record)),
+            Cell::plain(text(record, "id")),
+            Cell::accent(text(record, "kind")),
             Cell::plain("updated"),
         ])?;
     }

@@ -199,6 +199,26 @@ impl Store {
         self.newest_as(|generation| self.open(generation))
     }
 
+    /// As [`Store::snapshot`], for one who has a snapshot already: it is returned again while it is
+    /// the newest. Costs a listing and a read of the manifest then.
+    ///
+    /// # Errors
+    /// As [`Store::snapshot`].
+    pub fn snapshot_after(&self, known: Option<&Arc<Snapshot>>) -> Result<Option<Arc<Snapshot>>> {
+        self.newest_as(|generation| {
+            if let Some(known) = known.filter(|known| known.manifest().generation == generation) {
+                // A workspace that was forgotten and made anew counts from one again: the whole
+                // manifest tells them apart.
+                let path = self.manifests().join(manifest_file(generation));
+                let bytes = self.ground.vfs.read(&path).at("read", &path)?;
+                if Manifest::decode(&path, &bytes, generation)? == *known.manifest() {
+                    return Ok(Arc::clone(known));
+                }
+            }
+            Ok(Arc::new(self.open(generation)?))
+        })
+    }
+
     /// The name that the newest manifest has for the workspace; none if it is gone by now.
     pub(super) fn real_name(&self) -> Result<Option<String>> {
         self.newest_as(|generation| {

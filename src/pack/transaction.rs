@@ -141,6 +141,8 @@ pub struct Transaction<'a> {
     pending: Vec<Prepared>,
     by_id: FxHashMap<u128, usize>,
     by_key: FxHashMap<u64, Vec<usize>>,
+    /// While work may still be taken back: where it put something, and what stood there.
+    taken: Option<Vec<(usize, Option<Prepared>)>>,
 }
 
 impl<'a> Transaction<'a> {
@@ -152,6 +154,55 @@ impl<'a> Transaction<'a> {
             pending: Vec::new(),
             by_id: FxHashMap::default(),
             by_key: FxHashMap::default(),
+            taken: None,
+        }
+    }
+
+    /// Does a part of the commit's work that may be refused: then nothing of it stays.
+    ///
+    /// # Errors
+    /// `work`'s own.
+    pub fn attempt<T, E>(
+        &mut self,
+        work: impl FnOnce(&mut Self) -> std::result::Result<T, E>,
+    ) -> std::result::Result<T, E> {
+        let outer = self.taken.replace(Vec::new());
+        let done = work(self);
+        let puts = self.taken.take().unwrap_or_default();
+        self.taken = outer;
+        if done.is_err() {
+            for (at, before) in puts.into_iter().rev() {
+                self.take_back(at, before);
+            }
+        } else if let Some(outer) = &mut self.taken {
+            outer.extend(puts);
+        }
+        done
+    }
+
+    /// Takes one put back. Puts are taken back in the reverse of their order, so that what was
+    /// put first at a place is the last one there.
+    fn take_back(&mut self, at: usize, before: Option<Prepared>) {
+        let put = match before {
+            Some(before) => {
+                for key in &before.keys {
+                    self.by_key.entry(*key).or_default().push(at);
+                }
+                self.pending.get_mut(at).map(|slot| std::mem::replace(slot, before))
+            }
+            None => self.pending.pop(),
+        };
+        let Some(put) = put else { return };
+        // One entry of each key goes: what stood there before may bear the same key.
+        for key in &put.keys {
+            if let Some(list) = self.by_key.get_mut(key)
+                && let Some(place) = list.iter().position(|other| *other == at)
+            {
+                list.remove(place);
+            }
+        }
+        if self.pending.len() == at {
+            self.by_id.remove(&put.key);
         }
     }
 
@@ -289,9 +340,15 @@ impl<'a> Transaction<'a> {
             self.by_key.entry(*key).or_default().push(at);
         }
         self.by_id.insert(key, at);
-        match self.pending.get_mut(at) {
-            Some(slot) => *slot = prepared,
-            None => self.pending.push(prepared),
+        let before = match self.pending.get_mut(at) {
+            Some(slot) => Some(std::mem::replace(slot, prepared)),
+            None => {
+                self.pending.push(prepared);
+                None
+            }
+        };
+        if let Some(taken) = &mut self.taken {
+            taken.push((at, before));
         }
         Ok(())
     }

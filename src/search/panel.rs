@@ -57,13 +57,22 @@ pub struct UnknownName {
 }
 
 macro_rules! named {
-    ($type:ident, $what:literal, $($name:literal => $value:ident),+) => {
+    ($type:ident, $what:literal, $($name:literal $(or $other:literal)? => $value:ident),+) => {
+        impl $type {
+            /// The name by which it is asked for.
+            pub const fn name(self) -> &'static str {
+                match self {
+                    $(Self::$value => $name,)+
+                }
+            }
+        }
+
         impl FromStr for $type {
             type Err = UnknownName;
 
             fn from_str(name: &str) -> Result<Self, UnknownName> {
                 match name {
-                    $($name => Ok(Self::$value),)+
+                    $($name $(| $other)? => Ok(Self::$value),)+
                     _ => Err(UnknownName {
                         what: $what,
                         given: name.to_owned(),
@@ -129,7 +138,7 @@ pub enum Decay {
     Off,
 }
 
-named!(Decay, "decay", "fsrs" => Fsrs, "retrievability" => Fsrs, "on" => On, "off" => Off);
+named!(Decay, "decay", "fsrs" or "retrievability" => Fsrs, "on" => On, "off" => Off);
 
 /// What a claim's weight fades by.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

@@ -113,8 +113,18 @@ fn search_json() {
     let id = pack.remember("The deploy key lives in the vault.");
     let done = pack.ok(["search", "--json", "deploy", "key"]);
     let answer = done.json();
-    let shape =
-        ["schema", "workspace", "generation", "as_of", "known_at", "rank", "engine", "hits"];
+    let shape = [
+        "schema",
+        "workspace",
+        "generation",
+        "as_of",
+        "known_at",
+        "rank",
+        "rerank",
+        "engine",
+        "hits",
+        "stem",
+    ];
     assert_eq!(keys(&answer), shape);
     assert_eq!(answer["schema"], "packset.search/v1");
     assert_eq!(answer["rank"], "fused");

@@ -1,0 +1,230 @@
+//! Claims, one at a time and all of them.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Value, json};
+
+use super::refusal::of_change;
+use super::{Desk, Given, gap};
+use crate::atom::{Kind, is_accession};
+use crate::claim::{self, Written, proposals};
+use crate::cli::{Failure, FailureKind};
+use crate::pack::record::{self, Record};
+use crate::pack::{Committed, Snapshot, View};
+use crate::text::Tokenizer;
+
+/// The number of the commit that did it.
+pub(super) fn generation(committed: Option<Committed>) -> Option<u64> {
+    committed.map(|committed| committed.generation)
+}
+
+/// Stores one claim: what was given is the claim. One that nobody stands behind yet is held as a
+/// proposal, and refused with the proposal's id.
+///
+/// # Errors
+/// A refused claim, or what the pack says.
+pub fn post(desk: &Desk, given: Given) -> Result<Value, Failure> {
+    let name = given.workspace()?;
+    let Given(mut record) = given;
+    let store = desk.store(&name)?;
+    let now = desk.clock.now();
+    let ids = std::sync::Arc::clone(&desk.ids);
+    let id = ids.fresh(now);
+    let workspace = name.clone();
+    if desk.holds(&record) {
+        let (held, _) = desk
+            .commit(&store, move |transaction| Ok(proposals::hold(transaction, record, &ids)?))?;
+        return Err(proposals::Held(held).into());
+    }
+    let cap = desk.live_cap()?;
+    let ((written, forgot), committed) = desk.commit(&store, move |transaction| {
+        let mut tokenizer = Tokenizer::new(transaction.snapshot().manifest().text.stem);
+        let claim = claim::prepare(&mut record, &workspace, id, now, &mut tokenizer)
+            .map_err(claim::Error::from)?;
+        Ok(claim::write_under(transaction, claim, cap)?)
+    })?;
+    let mut record = claim::shown(written.record().clone());
+    if forgot > 0 {
+        record.insert("forgot".into(), forgot.into());
+    }
+    Ok(json!({
+        "workspace": name,
+        "stored": matches!(written, Written::Stored(_)),
+        "generation": generation(committed),
+        "record": record,
+    }))
+}
+
+/// The claims, or the records of a kind, that a moment shows.
+///
+/// # Errors
+/// A time that is none, or what the pack says.
+pub fn list(desk: &Desk, given: Given) -> Result<Value, Failure> {
+    let name = given.workspace()?;
+    let view = desk.view(&given)?;
+    let mut answer = Record::new();
+    if let Some(at) = given.time("as_of")? {
+        answer.insert("as_of".into(), at.format_ms().into());
+    }
+    let mut atoms = Vec::new();
+    if let Some(snapshot) = desk.snapshot(&name)? {
+        answer.extend(gap(&snapshot, &view).map(|since| ("kept_since".into(), since.into())));
+        let bare = given.text("embedding").as_deref() == Some("omit");
+        each(&snapshot, &view, given.text("kind").as_deref(), |mut record| {
+            if bare {
+                record.shift_remove("embedding");
+            }
+            atoms.push(Value::Object(record));
+            Ok(())
+        })?;
+    }
+    answer.insert("atoms".into(), atoms.into());
+    Ok(answer.into())
+}
+
+/// A record as a listing shows it: with a place for its vector, which an answer about one leaves
+/// out.
+fn whole(record: Record) -> Record {
+    let mut record = claim::shown(record);
+    record.entry("embedding").or_insert(Value::Null);
+    record
+}
+
+/// Hands on every claim, or every record of a kind, that a view shows, as an answer shows it.
+///
+/// # Errors
+/// `with`'s own, or damaged bytes.
+pub fn each(
+    snapshot: &Snapshot,
+    view: &View,
+    kind: Option<&str>,
+    mut with: impl FnMut(Record) -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    for place in snapshot.shown(view) {
+        let its = snapshot.segment(place).kind(place.row)?;
+        let wanted = match kind {
+            Some(wanted) => its == wanted,
+            None => Kind::named(its).is_some(),
+        };
+        if wanted {
+            with(whole(snapshot.record(place)?))?;
+        }
+    }
+    Ok(())
+}
+
+/// One record, whatever its state; with a time, as it was then.
+///
+/// # Errors
+/// No such record, or what the pack says.
+pub fn show(desk: &Desk, given: Given) -> Result<Value, Failure> {
+    let name = given.workspace()?;
+    let id = given.need("id")?;
+    let past = given.time("as_of")?.or(given.time("known_at")?).is_some();
+    let view = desk.view(&given)?;
+    let mut found = None;
+    if let Some(snapshot) = desk.snapshot(&name)? {
+        let key = record::key(&id);
+        let place = match past {
+            true => snapshot.version(key, &view),
+            false => snapshot.current(key),
+        };
+        found = place.map(|place| snapshot.record(place)).transpose()?;
+    }
+    match found.filter(|record| record::id(record) == id) {
+        Some(record) => Ok(json!({ "workspace": name, "record": whole(record) })),
+        None => Err(no_atom(&name, &id)),
+    }
+}
+
+/// There is no such record.
+pub(super) fn no_atom(name: &str, id: &str) -> Failure {
+    Failure::new(FailureKind::Missing, format!("no atom {id}"))
+        .hint(format!("`packset atoms {name}` lists what is live"))
+}
+
+/// What a change of one claim answers.
+pub(super) fn changed(
+    name: &str,
+    id: &str,
+    done: Option<(Record, Option<Committed>)>,
+) -> Result<Value, Failure> {
+    let Some((record, committed)) = done else {
+        return Err(of_change(name, claim::Error::NoCurrent(id.to_owned())));
+    };
+    Ok(json!({
+        "workspace": name,
+        "generation": generation(committed),
+        "record": claim::shown(record),
+    }))
+}
+
+/// Merges fields into one live claim.
+///
+/// # Errors
+/// No such claim, a field that may not be so, or what the pack says.
+pub fn update(desk: &Desk, given: Given) -> Result<Value, Failure> {
+    let (name, id) = (given.workspace()?, given.need("id")?);
+    let fields = given.object("fields")?;
+    let (whose, its) = (name.clone(), id.clone());
+    let done = desk.commit_existing(&desk.store(&name)?, move |transaction| {
+        claim::update(transaction, &its, &fields).map_err(|error| of_change(&whose, error))
+    })?;
+    changed(&name, &id, done)
+}
+
+/// Withdraws one live claim.
+///
+/// # Errors
+/// No such claim, or what the pack says.
+pub fn delete(desk: &Desk, given: Given) -> Result<Value, Failure> {
+    let (name, id) = (given.workspace()?, given.need("id")?);
+    let (whose, its, why) = (name.clone(), id.clone(), given.text("why"));
+    let done = desk.commit_existing(&desk.store(&name)?, move |transaction| {
+        claim::delete(transaction, &its, why.as_deref()).map_err(|error| of_change(&whose, error))
+    })?;
+    changed(&name, &id, done)
+}
+
+/// Adds the accessions that a record cites.
+pub fn cited(record: &Record, accessions: &mut BTreeSet<String>) {
+    let entities = record.get("entities").and_then(Value::as_array).into_iter().flatten();
+    let names = entities.filter_map(Value::as_str).filter(|name| is_accession(name));
+    accessions.extend(names.map(str::to_owned));
+}
+
+/// The accessions that the live claims cite.
+///
+/// # Errors
+/// What the pack says.
+pub fn accessions(desk: &Desk, given: Given) -> Result<Value, Failure> {
+    let name = given.workspace()?;
+    let mut found = BTreeSet::new();
+    if let Some(snapshot) = desk.snapshot(&name)? {
+        for place in snapshot.shown(&View::now(desk.clock.now())) {
+            cited(&snapshot.record(place)?, &mut found);
+        }
+    }
+    Ok(json!({ "workspace": name, "accessions": found }))
+}
+
+/// The live claims that cite one accession.
+///
+/// # Errors
+/// What the pack says.
+pub fn citers(desk: &Desk, given: Given) -> Result<Value, Failure> {
+    let name = given.workspace()?;
+    let accession = given.need("accession")?;
+    let mut atoms = Vec::new();
+    if let Some(snapshot) = desk.snapshot(&name)? {
+        for place in snapshot.shown(&View::now(desk.clock.now())) {
+            let record = snapshot.record(place)?;
+            let mut its = BTreeSet::new();
+            cited(&record, &mut its);
+            if its.contains(&accession) {
+                atoms.push(claim::shown(record));
+            }
+        }
+    }
+    Ok(json!({ "workspace": name, "accession": accession, "atoms": atoms }))
+}

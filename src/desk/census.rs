@@ -1,0 +1,167 @@
+//! What the pack holds, counted, and the dropping of a workspace whole.
+
+use std::collections::BTreeMap;
+
+use packset_segments::{Flags, tag};
+use serde_json::{Value, json};
+
+use super::{Desk, Given};
+use crate::atom::Kind;
+use crate::cards::{self, SetName};
+use crate::cli::Failure;
+use crate::pack::plan::{self, Size};
+use crate::pack::record::{self};
+use crate::pack::{Snapshot, View, home};
+use crate::time::Micros;
+
+/// Counts of one workspace or of several.
+#[derive(Default)]
+struct Census {
+    live: BTreeMap<String, u64>,
+    tombstones: BTreeMap<String, u64>,
+    expired: BTreeMap<String, u64>,
+    forgotten: BTreeMap<String, u64>,
+    records: BTreeMap<String, u64>,
+    last_write: Option<i64>,
+    segments: usize,
+    bytes: u64,
+    versions: u64,
+    overdue: bool,
+}
+
+/// What a workspace holds, or the whole pack: counts, the pin, the panel.
+///
+/// # Errors
+/// A panel name or a cap that is none, or what the pack says.
+pub fn status(desk: &Desk, given: Given) -> Result<Value, Failure> {
+    let name = given.workspace_if_any()?;
+    let home = desk.home()?;
+    let panel = desk.panel()?;
+    let cap = desk.live_cap()?.unwrap_or_default();
+    let view = View::now(desk.clock.now());
+    let stores = match &name {
+        Some(name) => vec![desk.store(name)?],
+        None => home::list(&desk.ground()?, &home)?,
+    };
+    let mut census = Census::default();
+    let mut workspaces = BTreeMap::new();
+    let mut generation = None;
+    let mut pin = None;
+    for store in stores {
+        let Some(snapshot) = desk.snapshot_of(&store)? else { continue };
+        let before: u64 = census.live.values().sum();
+        census.take(&snapshot, &view)?;
+        let live = census.live.values().sum::<u64>() - before;
+        workspaces.insert(store.name().to_owned(), live);
+        generation = Some(snapshot.manifest().generation);
+        pin = cards::pinned(Some(&snapshot))?;
+    }
+    let total = |counts: &BTreeMap<String, u64>| counts.values().sum::<u64>();
+    let mut status = json!({
+        "home": home.to_string_lossy(),
+        "version": env!("CARGO_PKG_VERSION"),
+        "commit": option_env!("PACKSET_COMMIT").unwrap_or("unknown"),
+        "workspace": name.as_deref().unwrap_or_default(),
+        "set": "",
+        "live": total(&census.live),
+        "live_cap": cap,
+        "tombstone": total(&census.tombstones),
+        "expired": total(&census.expired),
+        "live_by_kind": census.live,
+        "tombstone_by_kind": census.tombstones,
+        "forgotten_by_reason": census.forgotten,
+        "expired_by_kind": census.expired,
+        "records_by_kind": census.records,
+        "last_write_ts": census.last_write.map(|at| Micros(at).format_ms()),
+        "segments": census.segments,
+        "bytes": census.bytes,
+        "versions": census.versions,
+        "compact_overdue": census.overdue,
+        "embedder": { "enabled": true, "binary": null, "available": false, "answering": null },
+        "rerank": { "enabled": false, "available": false, "depth": 20 },
+        "panel": {
+            "fuse": panel.fuse.name(), "diversify": panel.diversify.name(),
+            "decay": panel.decay.name(),
+        },
+        "search": { "ranks": ["fused", "relevance"] },
+    });
+    if name.is_some() {
+        status["set"] = pin.as_ref().map_or("", SetName::as_str).into();
+        status["generation"] = json!(generation);
+    } else {
+        status["workspaces"] = json!(workspaces);
+    }
+    Ok(status)
+}
+
+/// The workspaces with their live claims, by name.
+///
+/// # Errors
+/// What the pack says.
+pub fn workspaces(desk: &Desk, _: Given) -> Result<Value, Failure> {
+    let mut rows: Vec<(String, u64)> = Vec::new();
+    let view = View::now(desk.clock.now());
+    for store in home::list(&desk.ground()?, &desk.home()?)? {
+        let Some(snapshot) = desk.snapshot_of(&store)? else { continue };
+        let mut census = Census::default();
+        census.take(&snapshot, &view)?;
+        rows.push((store.name().to_owned(), census.live.values().sum()));
+    }
+    rows.sort();
+    let rows: Vec<Value> =
+        rows.into_iter().map(|(name, live)| json!({ "name": name, "live": live })).collect();
+    Ok(json!({ "workspaces": rows }))
+}
+
+/// Drops a workspace whole.
+///
+/// # Errors
+/// What the pack says.
+pub fn forget(desk: &Desk, given: Given) -> Result<Value, Failure> {
+    let name = given.workspace()?;
+    let forgotten = desk.store(&name)?.forget()?;
+    Ok(json!({ "workspace": name, "forgotten": forgotten }))
+}
+
+impl Census {
+    fn take(&mut self, snapshot: &Snapshot, view: &View) -> Result<(), Failure> {
+        let sizes: Vec<Size> = snapshot
+            .segments()
+            .iter()
+            .map(|s| Size { bytes: s.sealed().len, rows: u64::from(s.rows()) })
+            .collect();
+        self.segments += sizes.len();
+        self.bytes += sizes.iter().map(|size| size.bytes).sum::<u64>();
+        self.versions += sizes.iter().map(|size| size.rows).sum::<u64>();
+        self.overdue |= plan::overdue(&sizes);
+        let written = snapshot.manifest().recorded;
+        if !sizes.is_empty() {
+            self.last_write = self.last_write.max(Some(written));
+        }
+        for place in snapshot.places() {
+            if snapshot.end_of(place).is_some() {
+                continue;
+            }
+            let segment = snapshot.segment(place);
+            let kind = segment.kind(place.row)?;
+            let ended =
+                segment.column(tag::VALID_TO).is_some_and(|c| c.get(place.row) <= view.valid);
+            let counts = if segment.flags(place.row).contains(Flags::TOMBSTONE) {
+                if let Some(reason) =
+                    record::string(&snapshot.record(place)?, "forgotten").map(str::to_owned)
+                {
+                    *self.forgotten.entry(reason).or_default() += 1;
+                }
+                &mut self.tombstones
+            } else if ended {
+                &mut self.expired
+            } else if Kind::named(kind).is_some() {
+                &mut self.live
+            } else {
+                &mut self.records
+            };
+            *counts.entry(kind.to_owned()).or_default() += 1;
+        }
+        Ok(())
+    }
+}

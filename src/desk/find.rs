@@ -1,0 +1,244 @@
+//! Searches, and what is behind their lists.
+
+use serde_json::{Map, Value, json};
+
+use super::atoms::no_atom;
+use super::{Desk, Given, gap};
+use crate::atom::Kind;
+use crate::cards::{self, SetName};
+use crate::claim::recall::{self, Hints};
+use crate::cli::{Failure, FailureKind};
+use crate::pack::record::{self, Record};
+use crate::pack::snapshot::Snapshot;
+use crate::pack::transaction::knows;
+use crate::search::panel::{Diversify, Fuse, Panel};
+use crate::search::{self, CardHit, Found, Hit, Query, Rank, Ranked};
+use crate::text::Tokenizer;
+
+/// Hits of a search that names no limit (observed).
+const HITS: usize = 16;
+/// Hits of the search whose list is explained, unless it says: what the verb prints.
+const LISTED: usize = 10;
+
+/// Reads a rank by its name.
+fn rank(given: &Given) -> Result<(Rank, &'static str), Failure> {
+    match given.text("rank").as_deref() {
+        None | Some("fused") => Ok((Rank::Fused, "fused")),
+        Some("relevance") => Ok((Rank::Relevance, "relevance")),
+        // Clients look for the word at the start.
+        Some(other) => Err(Failure::new(
+            FailureKind::Refused,
+            format!("rank is fused or relevance, not {other}"),
+        )),
+    }
+}
+
+/// The claims that match, best first.
+///
+/// # Errors
+/// A time, a rank or a panel name that is none, or what the pack says.
+pub fn search(desk: &Desk, given: Given) -> Result<Value, Failure> {
+    let name = given.workspace()?;
+    let text = given.text("q").unwrap_or_default();
+    let (kind, set) = (given.text("kind"), given.text("set"));
+    let (rank, ranked) = rank(&given)?;
+    let query = Query {
+        text: &text,
+        limit: given.count("limit", HITS)?,
+        view: desk.view(&given)?,
+        rank,
+        kind: kind.as_deref(),
+        set: set.as_deref(),
+        panel: desk.panel()?,
+    };
+    let time = |name| Ok::<_, Failure>(given.time(name)?.map(crate::time::Micros::format_ms));
+    let mut answer = json!({
+        "workspace": name,
+        "generation": null,
+        "as_of": time("as_of")?,
+        "known_at": time("known_at")?,
+        "rank": ranked,
+        "rerank": "off",
+        "engine": "linear",
+        "hits": [],
+    });
+    let store = desk.store(&name)?;
+    let snapshot = desk.snapshot_of(&store)?;
+    let mut stem = desk.stem();
+    if let Some(rule) = snapshot.as_ref().map(|snapshot| &snapshot.manifest().text) {
+        if !knows(rule) {
+            return Err(store.unknown_rule(rule).into());
+        }
+        stem = rule.stem;
+    }
+    let set = set.as_deref().map(SetName::new).transpose()?;
+    let pack = desk.snapshot_of(&desk.pack_store()?)?;
+    let cards = cards::beside(snapshot.as_deref(), pack.as_deref(), set.as_ref(), &query.view)?;
+    let mut tokenizer = Tokenizer::new(stem);
+    let (found, _) = search::search_beside(snapshot.as_deref(), &mut tokenizer, &query, &cards)?;
+    let mut hits: Vec<Value> = Vec::with_capacity(found.len());
+    for found in found {
+        hits.extend(match (found, &snapshot) {
+            (Found::Card(hit), _) => Some(card(&hit)),
+            (Found::Claim(hit), Some(snapshot)) => claim(snapshot, hit, &query)?,
+            (Found::Claim(_), None) => None,
+        });
+    }
+    answer["hits"] = hits.into();
+    if let Some(snapshot) = &snapshot {
+        answer["generation"] = snapshot.manifest().generation.into();
+        answer["stem"] = stem.into();
+        if let Some(since) = gap(snapshot, &query.view) {
+            answer["kept_since"] = since.into();
+        }
+    }
+    Ok(answer)
+}
+
+/// A hit with its record. The engine compares sets by a hash; here the name decides.
+fn claim(snapshot: &Snapshot, hit: Hit, query: &Query<'_>) -> Result<Option<Value>, Failure> {
+    let text = snapshot.segment(hit.text).text(hit.text.row)?;
+    let version = hit.version;
+    let record = record::decode(snapshot.segment(version), version.row, text, snapshot.name())?;
+    let wanted = query.set.is_none_or(|set| record::string(&record, "set") == Some(set));
+    Ok(wanted.then(|| shown(&hit, &record)))
+}
+
+/// Where each ballot that names it has it.
+fn ranks(ranks: &[Ranked]) -> Map<String, Value> {
+    let place = |r: &Ranked| (r.ballot.to_owned(), json!({ "rank": r.rank, "score": r.score }));
+    ranks.iter().map(place).collect()
+}
+
+fn card(hit: &CardHit) -> Value {
+    json!({
+        "field": hit.card.name(),
+        "id": null,
+        "kind": hit.card.name(),
+        "text": hit.text,
+        "score": hit.score,
+        "ballot_score": hit.ballot_score,
+        "ballots": hit.ballots,
+        "of": hit.of,
+        "ranks": ranks(&hit.ranks),
+        "rerank_score": null,
+    })
+}
+
+fn shown(hit: &Hit, record: &Record) -> Value {
+    let field = |name: &str| record.get(name).cloned().unwrap_or(Value::Null);
+    // A claim without one reads as its person's own; a record of another kind has none.
+    let unwritten = Kind::of(record).map_or(Value::Null, |_| "user-declared".into());
+    let origin = record.get("origin").cloned().unwrap_or(unwritten);
+    // Clients read a list of texts, or none.
+    let entities = record.get("entities").filter(|entities| entities.is_array());
+    let mut shown = json!({
+        "field": "atom",
+        "id": field("id"),
+        "kind": field("kind"),
+        "text": field("text"),
+        "ts": field("ts"),
+        "due_at": field("due_at"),
+        "entities": entities.cloned().unwrap_or_else(|| json!([])),
+        "origin": origin,
+        "score": hit.score,
+        "ballot_score": hit.ballot_score,
+        "ballots": hit.ballots,
+        "of": hit.of,
+        "decay": hit.decay,
+        "ranks": ranks(&hit.ranks),
+        "rerank_score": null,
+    });
+    if let Some(source) = record.get("source") {
+        shown["source"] = source.clone();
+    }
+    shown
+}
+
+/// What an agent should have before it, with hints of what will be needed or without.
+///
+/// # Errors
+/// What the pack says.
+pub fn recall(desk: &Desk, given: Given) -> Result<Value, Failure> {
+    let name = given.workspace()?;
+    let cue = given.text("q").unwrap_or_default();
+    let seeds = given.list("seed");
+    let seeds: Vec<&str> = seeds.iter().map(String::as_str).collect();
+    let limit = given.count("limit", recall::MOST)?;
+    let kind = given.text("kind");
+    let mut atoms: Vec<Record> = Vec::new();
+    if let Some(snapshot) = desk.snapshot(&name)? {
+        let hints = Hints { cue: &cue, seeds: &seeds };
+        atoms = recall::recall(&snapshot, &hints, limit, kind.as_deref(), desk.clock.now())?;
+    }
+    let atoms: Vec<Record> = atoms.into_iter().map(crate::claim::shown).collect();
+    Ok(json!({ "workspace": name, "atoms": atoms }))
+}
+
+/// What is behind a claim's place in a search's list, or behind its absence.
+///
+/// The search is asked twice: as [`search`] would, which gives the place, and with room for every
+/// claim, which gives the claim's place on each whole ballot.
+///
+/// # Errors
+/// No such claim, a time or a panel name that is none, or what the pack says.
+pub fn why(desk: &Desk, given: Given) -> Result<Value, Failure> {
+    let (name, id, text) = (given.workspace()?, given.need("id")?, given.need("q")?);
+    let limit = given.count("limit", LISTED)?;
+    let kind = given.text("kind");
+    let view = desk.view(&given)?;
+    let none = || no_atom(&name, &id);
+    let Some(snapshot) = desk.snapshot(&name)? else { return Err(none()) };
+    let key = record::key(&id);
+    let Some(version) = snapshot.version(key, &view) else { return Err(none()) };
+    let found = snapshot.record(version)?;
+    if record::id(&found) != id {
+        return Err(none());
+    }
+    let query = Query {
+        text: &text,
+        limit,
+        view,
+        rank: Rank::Fused,
+        kind: Some(record::kind(&found)),
+        set: None,
+        panel: desk.panel()?,
+    };
+    let mine =
+        |hits: Vec<Hit>| hits.into_iter().enumerate().find(|(_, hit)| hit.version == version);
+    let mut tokenizer = Tokenizer::new(snapshot.manifest().text.stem);
+    let plain = Query { kind: kind.as_deref(), ..query };
+    let listed = mine(search::search(&snapshot, &mut tokenizer, &plain)?.hits);
+    // Of the wide answer only ballots and decay are read: making way and elections, which cost
+    // the square of the list and more, would be for nothing.
+    let panel = Panel { fuse: Fuse::CombSum, diversify: Diversify::None, ..query.panel };
+    let wide = Query { limit: everything(&snapshot), panel, ..query };
+    let hit = mine(search::search(&snapshot, &mut tokenizer, &wide)?.hits).map(|(_, hit)| hit);
+    let score = listed.as_ref().map(|(_, hit)| hit).or(hit.as_ref()).map(|hit| hit.score);
+    let state = match (&hit, snapshot.live(version, &view)) {
+        (Some(_), _) => "it matches",
+        (None, true) => "no word of the query matches it",
+        (None, false) => "it is not live at that moment",
+    };
+    let ballots: Vec<Value> = hit
+        .iter()
+        .flat_map(|hit| &hit.ranks)
+        .map(|r| json!({ "ballot": r.ballot, "rank": r.rank, "score": r.score }))
+        .collect();
+    Ok(json!({
+        "workspace": name,
+        "id": id,
+        "query": text,
+        "place": listed.map(|(at, _)| at + 1),
+        "state": state,
+        "score": score,
+        "decay": hit.as_ref().map(|hit| hit.decay),
+        "ballots": ballots,
+        "links": found.get("links").cloned().unwrap_or_else(|| json!([])),
+    }))
+}
+
+/// A limit that cuts no ballot.
+fn everything(snapshot: &Snapshot) -> usize {
+    snapshot.segments().iter().map(|segment| segment.rows() as usize).sum()
+}

@@ -1,0 +1,283 @@
+//! The desk: where every request is answered, whichever door it came in by.
+//!
+//! A request is a [`Route`] and a JSON object of what was given; its answer is JSON. The verbs
+//! print that answer, the HTTP writer sends it, the MCP tools hand it on, so that what is asked
+//! and what is answered stands here once. Rules about claims are [`crate::claim`]'s, about cards
+//! [`crate::cards`]'s; here they are called and their answers are worded.
+//!
+//! A process that answers one request opens what it needs and is done. One that stays keeps the
+//! desk *warm* ([`Desk::warm`]): snapshots stay open until a newer generation is there, and writes
+//! that arrive together share one commit ([`group`]).
+//!
+//! Not here: reading a command line, sockets. Invariants: an answer about a write is given only
+//! when the write is durable; a request that changes nothing takes no lock.
+
+pub mod atoms;
+pub mod cards;
+pub mod census;
+pub mod find;
+pub mod given;
+pub mod graph;
+pub mod group;
+pub mod history;
+pub mod identity;
+pub mod openapi;
+pub mod proposals;
+mod refusal;
+pub mod review;
+pub mod route;
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use packset_segments::vfs::Vfs;
+
+pub use self::given::Given;
+pub use self::route::Route;
+
+use self::group::Group;
+use crate::claim::proposals as held;
+use crate::cli::{Env, Failure};
+use crate::clock::Clock;
+use crate::pack::{Committed, Ground, IdSource, Record, Snapshot, Store, Transaction, View};
+use crate::place::{self, Workspace};
+use crate::review::parse_live_cap;
+use crate::search::panel::Panel;
+use crate::time::Micros;
+
+/// How long a writer waits for another one, unless `PACKSET_LOCK_TIMEOUT_MS` says otherwise:
+/// longer than any commit takes, shorter than a person waits.
+const LOCK_WAIT: Duration = Duration::from_secs(10);
+
+/// Snapshots that a warm desk keeps open: as many workspaces as one person works in at a time.
+const WARM_SNAPSHOTS: usize = 64;
+
+/// The doors to the world, and what is decided by the environment.
+pub struct Desk {
+    /// The door to files.
+    pub vfs: Arc<dyn Vfs>,
+    /// The door to the time.
+    pub clock: Arc<dyn Clock>,
+    /// The door to the environment.
+    pub env: Env,
+    /// Where new ids come from.
+    pub ids: Arc<IdSource>,
+    warm: Option<Warm>,
+}
+
+/// What a process that stays keeps between requests.
+#[derive(Default)]
+struct Warm {
+    snapshots: Mutex<HashMap<PathBuf, Arc<Snapshot>>>,
+    group: Group,
+}
+
+impl Desk {
+    /// A desk for one request.
+    pub fn new(vfs: Arc<dyn Vfs>, clock: Arc<dyn Clock>, env: Env, ids: Arc<IdSource>) -> Self {
+        Self { vfs, clock, env, ids, warm: None }
+    }
+
+    /// A desk that answers many requests, several at a time.
+    #[must_use]
+    pub fn warm(mut self) -> Self {
+        self.warm = Some(Warm::default());
+        self
+    }
+
+    /// The workspace in force; `named` is what the command line says.
+    ///
+    /// # Errors
+    /// A name that no workspace can have.
+    pub fn workspace(&self, named: Option<&str>) -> Result<Workspace, Failure> {
+        Ok(place::workspace(named, &self.env, &*self.vfs)?)
+    }
+
+    /// The pack's home, which need not exist yet.
+    ///
+    /// # Errors
+    /// No home to be found, or one that belongs to an older program.
+    pub fn home(&self) -> Result<PathBuf, Failure> {
+        Ok(place::home(&self.env, &*self.vfs)?.usable()?)
+    }
+
+    /// A path of the command line, against the directory the user is in.
+    pub fn path(&self, named: &str) -> PathBuf {
+        match self.env.cwd() {
+            Some(cwd) => cwd.join(named),
+            None => PathBuf::from(named),
+        }
+    }
+
+    /// Whether words are stemmed, as the environment has it.
+    pub fn stem(&self) -> bool {
+        !matches!(self.env.get("PACKSET_STEM"), Some("off" | "0" | "no" | "false"))
+    }
+
+    /// What every store of the pack shares.
+    ///
+    /// # Errors
+    /// A waiting time that is no number.
+    pub fn ground(&self) -> Result<Ground, Failure> {
+        let wait = match self.env.get("PACKSET_LOCK_TIMEOUT_MS") {
+            None => LOCK_WAIT,
+            Some(text) => text.parse().map(Duration::from_millis).map_err(|_| {
+                Failure::usage(format!("PACKSET_LOCK_TIMEOUT_MS is no number: {text}"))
+                    .hint("give it in milliseconds, or unset it")
+            })?,
+        };
+        let verb = self.env.args().first().map(|arg| arg.to_string_lossy().into_owned());
+        Ok(Ground {
+            vfs: Arc::clone(&self.vfs),
+            clock: Arc::clone(&self.clock),
+            ids: Arc::clone(&self.ids),
+            wait,
+            holder: format!(
+                "packset {} (process {}, since {})",
+                verb.unwrap_or_default(),
+                std::process::id(),
+                self.clock.now().format_ms()
+            ),
+            stem: self.stem(),
+        })
+    }
+
+    /// The store of a workspace, which need not exist yet.
+    ///
+    /// # Errors
+    /// As [`Desk::home`].
+    pub fn store(&self, name: &str) -> Result<Store, Failure> {
+        Ok(Store::new(self.ground()?, &self.home()?, name))
+    }
+
+    /// The store of what belongs to the pack as a whole, which need not exist yet.
+    ///
+    /// # Errors
+    /// As [`Desk::home`].
+    pub fn pack_store(&self) -> Result<Store, Failure> {
+        Ok(Store::of_pack(self.ground()?, &self.home()?))
+    }
+
+    /// The newest generation of a workspace; none if there is no such workspace.
+    ///
+    /// # Errors
+    /// What the pack says.
+    pub fn snapshot(&self, name: &str) -> Result<Option<Arc<Snapshot>>, Failure> {
+        self.snapshot_of(&self.store(name)?)
+    }
+
+    /// The newest generation of a store; none if it does not exist.
+    ///
+    /// # Errors
+    /// What the pack says.
+    pub fn snapshot_of(&self, store: &Store) -> Result<Option<Arc<Snapshot>>, Failure> {
+        let Some(warm) = &self.warm else { return Ok(store.snapshot()?.map(Arc::new)) };
+        let open = || warm.snapshots.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = open().get(store.dir()).cloned();
+        let newest = store.snapshot_after(known.as_ref())?;
+        let mut open = open();
+        match &newest {
+            None => drop(open.remove(store.dir())),
+            Some(newest) => {
+                if open.len() >= WARM_SNAPSHOTS && !open.contains_key(store.dir()) {
+                    // Which one goes does not matter much: it is opened again when it is asked for.
+                    let any = open.keys().next().cloned();
+                    any.map(|any| open.remove(&any));
+                }
+                open.insert(store.dir().to_owned(), Arc::clone(newest));
+            }
+        }
+        Ok(newest)
+    }
+
+    /// Changes a workspace, which is made if it does not exist, and returns when the change is
+    /// durable. On a warm desk several changes share one commit; one that is refused leaves
+    /// nothing of itself in it.
+    ///
+    /// # Errors
+    /// `work`'s own, or what the pack says.
+    pub fn commit<T: Send + 'static>(
+        &self,
+        store: &Store,
+        work: impl FnOnce(&mut Transaction<'_>) -> Result<T, Failure> + Send + 'static,
+    ) -> Result<(T, Option<Committed>), Failure> {
+        match &self.warm {
+            None => store.commit(work),
+            Some(warm) => warm.group.commit(store, true, work)?.ok_or_else(|| {
+                // A group that may make the workspace always has one.
+                Failure::new(crate::cli::FailureKind::Bug, "a workspace was made and is not there")
+            }),
+        }
+    }
+
+    /// As [`Desk::commit`], but a workspace that does not exist is not made: then none.
+    ///
+    /// # Errors
+    /// As [`Desk::commit`].
+    pub fn commit_existing<T: Send + 'static>(
+        &self,
+        store: &Store,
+        work: impl FnOnce(&mut Transaction<'_>) -> Result<T, Failure> + Send + 'static,
+    ) -> Result<Option<(T, Option<Committed>)>, Failure> {
+        match &self.warm {
+            None => store.commit_existing(work),
+            Some(warm) => warm.group.commit(store, false, work),
+        }
+    }
+
+    /// Whether a write of this claim waits for a person, as `PACKSET_HOLD_AGENT_WRITES` has it.
+    pub fn holds(&self, claim: &Record) -> bool {
+        held::is_held(claim, self.env.get("PACKSET_HOLD_AGENT_WRITES"))
+    }
+
+    /// How many live claims a workspace keeps, as `PACKSET_LIVE_CAP` has it; none: as many as come.
+    ///
+    /// # Errors
+    /// A setting that is no cap.
+    pub fn live_cap(&self) -> Result<Option<usize>, Failure> {
+        parse_live_cap(self.env.get("PACKSET_LIVE_CAP"))
+            .map_err(|bad| Failure::usage(format!("PACKSET_LIVE_CAP: {bad}")))
+    }
+
+    /// The panel that the environment asks for.
+    ///
+    /// # Errors
+    /// A name that the panel does not know.
+    pub fn panel(&self) -> Result<Panel, Failure> {
+        let mut panel = Panel::default();
+        let named = |name: &str| self.env.get(name);
+        let unknown =
+            |name: &str, error: &dyn std::fmt::Display| Failure::usage(format!("{name}: {error}"));
+        if let Some(value) = named("PACKSET_FUSE") {
+            panel.fuse = value.parse().map_err(|error| unknown("PACKSET_FUSE", &error))?;
+        }
+        if let Some(value) = named("PACKSET_DIVERSIFY") {
+            panel.diversify =
+                value.parse().map_err(|error| unknown("PACKSET_DIVERSIFY", &error))?;
+        }
+        if let Some(value) = named("PACKSET_DECAY") {
+            panel.decay = value.parse().map_err(|error| unknown("PACKSET_DECAY", &error))?;
+        }
+        Ok(panel)
+    }
+
+    /// The view that a read asks for with `as_of` and `known_at`.
+    ///
+    /// # Errors
+    /// A time that is none.
+    pub fn view(&self, given: &Given) -> Result<View, Failure> {
+        Ok(match (given.time("as_of")?, given.time("known_at")?) {
+            (None, None) => View::now(self.clock.now()),
+            (Some(at), None) => View::as_of(at),
+            (valid, Some(known)) => View::known_at(known, valid.unwrap_or(known)),
+        })
+    }
+}
+
+/// Since when versions are kept, if a view asks for a past of which some were dropped.
+pub fn gap(snapshot: &Snapshot, view: &View) -> Option<String> {
+    let since = snapshot.manifest().kept_since.filter(|since| view.recorded < *since)?;
+    Some(Micros(since).format_ms())
+}
