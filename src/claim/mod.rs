@@ -7,6 +7,7 @@
 //! Invariants: one live claim per duplicate key; a deleted id is never used again; the answer is
 //! always the record as it is stored.
 
+pub mod linking;
 pub mod mining;
 pub mod network;
 pub mod proposals;
@@ -14,7 +15,7 @@ pub mod recall;
 pub mod settle;
 pub mod upkeep;
 
-pub use settle::link_unlinked;
+pub use linking::link_unlinked;
 pub use upkeep::{Sweep, allow, keep_cap, open_day, overdue, sweep};
 
 use std::collections::BTreeMap;
@@ -26,6 +27,7 @@ use crate::atom::{
     is_live, prose_report, same_key, shortened, stamp, unsafe_text,
 };
 use crate::graph::topics;
+use crate::pack::history::{self, UndoError};
 use crate::pack::record::{self, Record};
 use crate::pack::{self, Prepared, Transaction, View};
 use crate::review;
@@ -295,6 +297,18 @@ pub fn keys(record: &Record) -> Vec<u64> {
     if record::tombstone(record) { Vec::new() } else { settle::keys(record) }
 }
 
+/// Takes back what a generation did, the newest one that wrote anything if none is named
+/// ([`history::undo`]), and lets the links of what came back stand on both ends.
+///
+/// # Errors
+/// As [`history::undo`].
+pub fn undo(
+    transaction: &mut Transaction<'_>,
+    generation: Option<u64>,
+) -> Result<(u64, Vec<Record>), UndoError> {
+    history::undo(transaction, generation, keys)
+}
+
 /// Marks a claim's review as recalled or lapsed.
 ///
 /// # Errors
@@ -385,6 +399,9 @@ pub fn consolidate(
         touched.dedup();
         for at in touched {
             put_again(transaction, &live[at])?;
+        }
+        for pair in &closed {
+            settle::unlist(transaction, record::id(&pair.new), &[record::id(&pair.old)])?;
         }
     }
     Ok((count, closed))

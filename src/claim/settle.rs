@@ -5,7 +5,7 @@
 //! are found by index and what they decide is put into the same commit. Not here: imports. What
 //! an import brings was live side by side where it came from, so it closes nothing and links
 //! nothing by itself; `consolidate` applies the one rule to a whole workspace afterwards, and
-//! [`link_unlinked`] the other.
+//! [`super::linking`] the other.
 //!
 //! Invariants: replacing and linking stay inside a set, but for ids that a claim names itself;
 //! mail takes no part; links are symmetric and at most eight.
@@ -13,19 +13,18 @@
 use std::collections::BTreeMap;
 
 use packset_segments::key_of;
-use serde_json::Value;
+use rustc_hash::FxHashSet;
 
 use crate::atom::{self, Kind, Reading, is_live, same_key};
 use crate::graph::links::{self, Peer};
 use crate::graph::{Claim, Claims, Edges, topics};
 use crate::pack::record::{self, Record};
-use crate::pack::{self, Store, Transaction, View};
+use crate::pack::{self, Transaction};
 use crate::text::{Tokenizer, is_stop_word};
-use crate::time::Micros;
 
 /// Claims about one topic that are read, newest first: a topic that more claims share than this
 /// says little about any of them, and a write must not cost more as the pack grows.
-const CANDIDATES: usize = 256;
+pub(super) const CANDIDATES: usize = 256;
 
 /// Longest text that is asked whether it is mostly stop words, bytes.
 const CROWDED_BYTES: usize = 80;
@@ -54,7 +53,7 @@ fn tagged(tag: &str, parts: &[&str]) -> u64 {
     key_of(&bytes)
 }
 
-fn set_of(claim: &Record) -> &str {
+pub(super) fn set_of(claim: &Record) -> &str {
     record::string(claim, "set").unwrap_or_default()
 }
 
@@ -86,7 +85,11 @@ fn crowded_key(claim: &Record) -> u64 {
 }
 
 fn topic_key(claim: &Record, topic: &str) -> u64 {
-    tagged("topic", &[set_of(claim), topic])
+    topic_key_in(set_of(claim), topic)
+}
+
+pub(super) fn topic_key_in(set: &str, topic: &str) -> u64 {
+    tagged("topic", &[set, topic])
 }
 
 /// Settles a claim that was just put: closes what it replaces, links it, and puts it again with
@@ -109,11 +112,45 @@ pub fn settle(transaction: &mut Transaction<'_>, id: &str) -> Result<Record, pac
         transaction.put(old, keys)?;
     }
     let ids: Vec<&str> = closed.iter().map(record::id).collect();
-    atom::list_closed(&mut claim, &ids, |_| false);
+    let before = transaction.snapshot().current(record::key(id));
+    let before = before.map(|place| transaction.snapshot().record(place)).transpose()?;
+    let before = before.unwrap_or_default();
+    // What it closed earlier stays listed; what it merely names was not closed.
+    let listed = atom::named_ids(&before);
+    atom::list_closed(&mut claim, &ids, |id| listed.contains(&id));
+    if !before.is_empty() {
+        unlist(transaction, id, &ids)?;
+    }
     link(transaction, &mut claim, &about)?;
     let found_by = keys(&claim);
     transaction.put(claim.clone(), found_by)?;
     Ok(claim)
+}
+
+/// Takes a claim out of the lists of what it now replaces, however many steps away: it is live
+/// again under an id that they had closed, and nothing replaces what replaced it.
+pub(super) fn unlist(
+    transaction: &mut Transaction<'_>,
+    id: &str,
+    closed: &[&str],
+) -> Result<(), pack::Error> {
+    let mut seen: FxHashSet<String> = FxHashSet::default();
+    let mut open: Vec<String> = closed.iter().map(|id| (*id).to_owned()).collect();
+    while let Some(next) = open.pop() {
+        if next == id || !seen.insert(next.clone()) {
+            continue;
+        }
+        let Some(mut record) = transaction.get(&next)? else { continue };
+        let named: Vec<String> = atom::named_ids(&record).into_iter().map(str::to_owned).collect();
+        if named.iter().any(|named| named == id) && !record::tombstone(&record) {
+            atom::list_closed(&mut record, &[], |named| named != id);
+            record.insert("updated".into(), transaction.now().format_ms().into());
+            let found_by = keys(&record);
+            transaction.put(record, found_by)?;
+        }
+        open.extend(named);
+    }
+    Ok(())
 }
 
 /// The live claims that a claim replaces.
@@ -233,65 +270,8 @@ fn link(
     Ok(())
 }
 
-/// Claims that are linked in one commit: enough that its syncs cost nothing beside the reading,
-/// few enough that nobody waits long for the lock.
-const LINKED_AT_ONCE: usize = 4096;
-
-/// Links the live claims of a workspace that have no links, each by the rule of a write, in
-/// commits of a few thousand. Returns how many found a neighbour.
-///
-/// For what an import brought, which closes and links nothing by itself. Reads every live claim,
-/// and of each one's topics as many claims as a write does.
-///
-/// # Errors
-/// The pack's; what was committed before stays.
-pub fn link_unlinked(store: &Store) -> Result<usize, pack::Error> {
-    let Some(snapshot) = store.snapshot()? else { return Ok(0) };
-    let view = View::now(Micros(snapshot.manifest().recorded));
-    let mut bare = Vec::new();
-    for place in snapshot.places() {
-        let kind = Kind::named(snapshot.segment(place).kind(place.row)?);
-        if kind.is_some_and(|kind| !kind.is_mail()) && snapshot.visible(place, &view) {
-            let claim = snapshot.record(place)?;
-            if is_unlinked(&claim) && !topics::of(&claim).is_empty() {
-                bare.push(record::id(&claim).to_owned());
-            }
-        }
-    }
-    drop(snapshot);
-    let mut linked = 0;
-    for ids in bare.chunks(LINKED_AT_ONCE) {
-        let done = store.commit_existing(|transaction| {
-            let mut linked = 0;
-            for id in ids {
-                let claim = transaction.get(id)?.filter(|claim| is_live(claim, transaction.now()));
-                // One that was linked as a neighbour of another meanwhile meets its own, too.
-                let Some(mut claim) = claim.filter(|claim| Kind::of(claim).is_some()) else {
-                    continue;
-                };
-                let about = topics::of(&claim);
-                let before = claim.get("links").cloned();
-                link(transaction, &mut claim, &about)?;
-                if claim.get("links") != before.as_ref() {
-                    claim.insert("updated".into(), transaction.now().format_ms().into());
-                    let found_by = keys(&claim);
-                    transaction.put(claim.clone(), found_by)?;
-                }
-                linked += usize::from(!is_unlinked(&claim));
-            }
-            Ok::<_, pack::Error>(linked)
-        })?;
-        linked += done.map(|(linked, _)| linked).unwrap_or_default();
-    }
-    Ok(linked)
-}
-
-fn is_unlinked(claim: &Record) -> bool {
-    claim.get("links").and_then(Value::as_array).is_none_or(Vec::is_empty)
-}
-
 /// A claim without links carries no list of them.
-fn write_edges(edges: &Edges, claim: &mut Record) {
+pub(super) fn write_edges(edges: &Edges, claim: &mut Record) {
     edges.write(claim);
     if edges.links().is_empty() {
         claim.shift_remove("links");

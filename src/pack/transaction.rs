@@ -32,7 +32,8 @@ pub struct Prepared {
     keys: Vec<u64>,
     key: u128,
     encoded: Encoded,
-    terms: Terms,
+    /// What it is found by; none as long as nobody has asked for it.
+    terms: Option<Terms>,
     /// Whether anything of it is found by words.
     indexed: bool,
     tombstone: bool,
@@ -76,6 +77,13 @@ impl Prepared {
     /// Works a record out for a workspace; `keys` are the hashes by which it is found again
     /// exactly. Costs a pass over its text; needs no lock.
     pub fn new(record: &Record, keys: Vec<u64>, name: &str, tokenizer: &mut Tokenizer) -> Self {
+        let terms = Some(Terms::of(record, tokenizer));
+        Self { terms, ..Self::bare(record, keys, name, tokenizer.stems()) }
+    }
+
+    /// The same without its terms: most new versions share the text of the one before, and need
+    /// none.
+    fn bare(record: &Record, keys: Vec<u64>, name: &str, stem: bool) -> Self {
         let string = |key| record::string(record, key).unwrap_or_default().to_owned();
         let id = string("id");
         Self {
@@ -85,10 +93,10 @@ impl Prepared {
             text: string("text"),
             keys,
             encoded: record::encode(record, name),
-            terms: Terms::of(record, tokenizer),
+            terms: None,
             indexed: record::indexed(record).next().is_some(),
             tombstone: record::tombstone(record),
-            stem: tokenizer.stems(),
+            stem,
         }
     }
 
@@ -299,7 +307,7 @@ impl<'a> Transaction<'a> {
     /// [`Error::Collision`].
     pub fn put(&mut self, record: Record, keys: Vec<u64>) -> Result<()> {
         let name = self.snapshot.name();
-        let prepared = Prepared::new(&record, keys, name, &mut self.tokenizer);
+        let prepared = Prepared::bare(&record, keys, name, self.tokenizer.stems());
         self.put_prepared(prepared)
     }
 
@@ -309,8 +317,7 @@ impl<'a> Transaction<'a> {
     /// [`Error::Collision`].
     pub fn put_prepared(&mut self, mut prepared: Prepared) -> Result<()> {
         if prepared.stem != self.tokenizer.stems() {
-            let record = prepared.record(self.snapshot.name());
-            prepared.terms = Terms::of(&record, &mut self.tokenizer);
+            prepared.terms = None;
             prepared.stem = self.tokenizer.stems();
         }
         let key = prepared.key;
@@ -360,6 +367,16 @@ impl<'a> Transaction<'a> {
         Ok(builder)
     }
 
+    /// Whether a version shows the text, title and names of the one before it.
+    fn shares(&self, new: &Prepared, place: Place, old: &Record) -> bool {
+        let record = new.record(self.snapshot.name());
+        record::corpus(record::kind(old)) == record::corpus(&new.kind)
+            && record::string(old, "text") == record::string(&record, "text")
+            && record::indexed(old).eq(record::indexed(&record))
+            // A compaction takes the text from a tombstone: there is none to share.
+            && (!new.indexed || self.snapshot.text_owner(place).is_some())
+    }
+
     fn row(
         &mut self,
         builder: &mut Builder,
@@ -376,7 +393,19 @@ impl<'a> Transaction<'a> {
         if new.tombstone {
             flags = flags | Flags::TOMBSTONE;
         }
-        let terms = new.terms.list();
+        let same = before.as_ref().is_some_and(|(place, old)| self.shares(new, *place, old));
+        // Shown and counted as before: nothing asks for its terms.
+        let continued = same
+            && before.as_ref().is_some_and(|(place, old)| {
+                let was = self.snapshot.segment(*place).flags(place.row);
+                was.contains(Flags::COUNTED) == counted && record::kind(old) == kind
+            });
+        let fresh = match &new.terms {
+            None if !continued => Terms::of(&new.record(self.snapshot.name()), &mut self.tokenizer),
+            _ => Terms::default(),
+        };
+        let terms = new.terms.as_ref().unwrap_or(&fresh);
+        let terms = terms.list();
         let text = Text { corpus, text: &new.text, terms: &terms, keywords: &[] };
         let mut own = new.indexed;
         match before {
@@ -390,18 +419,16 @@ impl<'a> Transaction<'a> {
                 if record::id(&old) != new.id {
                     return Err(Error::Collision { id: new.id.clone() });
                 }
-                let record = new.record(self.snapshot.name());
                 let old_kind = record::kind(&old);
-                let same = record::corpus(old_kind) == corpus
-                    && record::string(&old, "text") == record::string(&record, "text")
-                    && record::indexed(&old).eq(record::indexed(&record))
-                    // A compaction takes the text from a tombstone: there is none to share.
-                    && (!new.indexed || self.snapshot.text_owner(place).is_some());
                 let was = self.snapshot.segment(place).flags(place.row).contains(Flags::COUNTED);
                 // A text that goes away is an empty text of its own: without one the version
                 // would share the text before it.
                 own = !same;
-                let old_terms = Terms::of(&old, &mut self.tokenizer);
+                let moved = !same || was != counted || old_kind != kind;
+                let old_terms = match was && moved {
+                    true => Terms::of(&old, &mut self.tokenizer),
+                    false => Terms::default(),
+                };
                 let old_terms = old_terms.list();
                 let old_text = Text {
                     corpus: record::corpus(old_kind),
@@ -412,7 +439,7 @@ impl<'a> Transaction<'a> {
                 // What it was counted with: a text that went away was counted as an empty one.
                 let had = self.snapshot.text_owner(place).is_some();
                 let old_text = had.then_some(&old_text);
-                if same && (was != counted || old_kind != kind) {
+                if same && moved {
                     if was {
                         builder.recount(old_kind, old_text, -1);
                     }

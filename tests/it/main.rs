@@ -12,6 +12,7 @@
     reason = "a test's helpers touch the real world and may fail loudly"
 )]
 
+mod algebra;
 mod batch;
 mod beside;
 mod cards;
@@ -20,6 +21,7 @@ mod corpus;
 mod crowd;
 mod damage;
 mod faults;
+mod faults_known;
 mod grammar;
 mod harness;
 mod history;
