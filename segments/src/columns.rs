@@ -247,7 +247,7 @@ impl<'a> ColumnView<'a> {
         self.lower_bound_in(value, low, high)
     }
 
-    fn lower_bound_in(&self, value: i64, mut low: u32, mut high: u32) -> u32 {
+    pub(crate) fn lower_bound_in(&self, value: i64, mut low: u32, mut high: u32) -> u32 {
         while low < high {
             let middle = low + (high - low) / 2;
             if self.get(middle) < value {

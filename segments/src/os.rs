@@ -52,6 +52,17 @@ pub struct OsFs {
     map: MapPolicy,
 }
 
+/// Opens a log at its end, private to its owner; it is made if it is missing. A log is no part of
+/// any store: nothing syncs it, and several processes may write whole lines to one.
+///
+/// # Errors
+/// What the system says.
+pub fn open_log(path: &Path) -> io::Result<File> {
+    let file = sys::private(OpenOptions::new().append(true).create(true)).open(path)?;
+    sys::set_mode(&file, sys::PRIVATE_FILE)?;
+    Ok(file)
+}
+
 impl OsFs {
     /// The real file system, mapping files by `map`.
     pub fn new(map: MapPolicy) -> Self {

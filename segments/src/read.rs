@@ -374,6 +374,56 @@ impl Segment {
         Some((value(tag::END_AT)?, Reason::from_code(value(tag::END_REASON)?)?))
     }
 
+    /// The older segments of which this one ends rows, each with the range of its entries in the
+    /// overlay. Two binary searches each, however many entries there are.
+    pub fn overlay_targets(&self) -> Vec<(u128, std::ops::Range<u32>)> {
+        let [segment, high, low] = [tag::END_SEGMENT, tag::TARGET_HIGH, tag::TARGET_LOW]
+            .map(|tag| view(&self.bytes, &self.overlay, tag));
+        let (Some(segment), Some(high), Some(low)) = (segment, high, low) else {
+            return Vec::new();
+        };
+        let half = |column: ColumnView<'_>, target: u32| {
+            let (high, low) = (column.get(2 * target) as u64, column.get(2 * target + 1) as u64);
+            u128::from(high << 32 | low)
+        };
+        let targets = 0..high.len().min(low.len()) / 2;
+        let range = |target: u32| {
+            let bound = |target: u32| segment.lower_bound(i64::from(target));
+            bound(target)..bound(target + 1)
+        };
+        targets.map(|at| (half(high, at) << 64 | half(low, at), range(at))).collect()
+    }
+
+    /// Entries of one target in the overlay ([`Segment::overlay_targets`]), by row: row, time,
+    /// reason.
+    pub fn overlay_in(
+        &self,
+        range: std::ops::Range<u32>,
+    ) -> impl Iterator<Item = (u32, i64, Reason)> {
+        let [rows, at, reason] = [tag::END_ROW, tag::END_AT, tag::END_REASON]
+            .map(|tag| view(&self.bytes, &self.overlay, tag));
+        range.filter_map(move |i| {
+            let row = u32::try_from(rows?.get(i)).ok()?;
+            Some((row, at?.get(i), Reason::from_code(reason?.get(i))?))
+        })
+    }
+
+    /// The rows of [`Segment::overlay_in`] alone.
+    pub fn overlay_rows(&self, range: std::ops::Range<u32>) -> impl Iterator<Item = u32> {
+        let rows = view(&self.bytes, &self.overlay, tag::END_ROW);
+        range.filter_map(move |i| u32::try_from(rows?.get(i)).ok())
+    }
+
+    /// How this segment ends a row of a target, whose range in the overlay is given. One binary
+    /// search.
+    pub fn overlay_end(&self, range: std::ops::Range<u32>, row: u32) -> Option<(i64, Reason)> {
+        let rows = view(&self.bytes, &self.overlay, tag::END_ROW)?;
+        let at = rows.lower_bound_in(i64::from(row), range.start, range.end);
+        let (found, at, reason) =
+            self.overlay_in(at..range.end.min(at.saturating_add(1))).next()?;
+        (found == row).then_some((at, reason))
+    }
+
     /// Rows of older segments that this one ends.
     pub fn overlay(&self) -> impl Iterator<Item = Ended> {
         let [segment, rows, at, reason, high, low] = [

@@ -6,7 +6,10 @@
 //! Invariant: nodes are in the order in which their claims lie in the pack, live and no mail.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
+use rayon::prelude::*;
+use rustc_hash::FxHashMap;
 use serde_json::{Value, json};
 
 use crate::atom::{Kind, Refusal, shortened, unsafe_text};
@@ -15,7 +18,7 @@ use crate::claim::settle::Live;
 use crate::graph::csr::Graph;
 use crate::graph::{Edges, activation, fire};
 use crate::pack::record::{self, Record};
-use crate::pack::{self, Snapshot, Transaction, View};
+use crate::pack::{self, Place, Snapshot, Transaction, View};
 use crate::search::panel::Panel;
 use crate::search::{self, Query, Rank};
 use crate::text::Tokenizer;
@@ -23,39 +26,81 @@ use crate::time::Micros;
 
 /// A workspace's live claims and the links between them.
 pub struct Network {
-    /// The claims, by node.
-    pub claims: Vec<Record>,
+    /// Where the claims lie, by node.
+    pub places: Vec<Place>,
     /// The links.
     pub graph: Graph,
 }
 
+/// Rows that one task reads: at 1 us each, far above what handing them out costs.
+const ROWS: u32 = 8192;
+
+/// What the graph needs of one claim.
+struct Node {
+    place: Place,
+    key: u128,
+    links: Vec<(u128, f64)>,
+}
+
 impl Network {
-    /// Reads the graph that a view shows. Costs a read of every live claim.
+    /// Reads the graph that a view shows. Costs a look at every version and, of each live claim,
+    /// a read of its links and nothing else; on all cores if there are many.
     ///
     /// # Errors
     /// The pack's.
     pub fn of(snapshot: &Snapshot, view: &View) -> Result<Self, pack::Error> {
-        let mut claims = Vec::new();
-        for place in snapshot.shown(view) {
-            let kind = Kind::named(snapshot.segment(place).kind(place.row)?);
-            if kind.is_some_and(|kind| !kind.is_mail()) {
-                claims.push(snapshot.record(place)?);
-            }
+        let mut tasks: Vec<(u32, Range<u32>)> = Vec::new();
+        for (number, segment) in snapshot.segments().iter().enumerate() {
+            let rows = segment.rows();
+            let starts = (0..rows).step_by(ROWS as usize);
+            let upto = |start: u32| start.saturating_add(ROWS).min(rows);
+            tasks.extend(starts.map(|start| (number as u32, start..upto(start))));
         }
-        let nodes: BTreeMap<&str, u32> =
-            claims.iter().zip(0..).map(|(claim, node)| (record::id(claim), node)).collect();
+        let rows: u32 = tasks.iter().map(|(_, rows)| rows.len() as u32).sum();
+        let read = |(segment, rows): (u32, Range<u32>)| nodes(snapshot, view, segment, rows);
+        let parts: Vec<Vec<Node>> = if rows > ROWS {
+            tasks.into_par_iter().map(read).collect::<Result<_, _>>()?
+        } else {
+            tasks.into_iter().map(read).collect::<Result<_, _>>()?
+        };
+        let nodes: Vec<Node> = parts.into_iter().flatten().collect();
+        let numbers: FxHashMap<u128, u32> =
+            nodes.iter().zip(0..).map(|(node, number)| (node.key, number)).collect();
         let mut links = Vec::new();
-        for (claim, node) in claims.iter().zip(0..) {
-            let edges = Edges::of(claim);
-            for link in edges.links() {
-                if let Some(peer) = nodes.get(link.as_str()) {
-                    links.push((node, *peer, edges.weight(link, None)));
-                }
-            }
+        for (node, number) in nodes.iter().zip(0..) {
+            let known = node
+                .links
+                .iter()
+                .filter_map(|(key, weight)| numbers.get(key).map(|peer| (number, *peer, *weight)));
+            links.extend(known);
         }
-        let graph = Graph::new(claims.len(), &links);
-        Ok(Self { claims, graph })
+        let graph = Graph::new(nodes.len(), &links);
+        Ok(Self { places: nodes.into_iter().map(|node| node.place).collect(), graph })
     }
+}
+
+/// The claims among some rows of a segment.
+fn nodes(
+    snapshot: &Snapshot,
+    view: &View,
+    number: u32,
+    rows: Range<u32>,
+) -> Result<Vec<Node>, pack::Error> {
+    let mut found = Vec::new();
+    for row in rows {
+        let place = Place { segment: number, row };
+        if !snapshot.visible(place, view) {
+            continue;
+        }
+        let segment = snapshot.segment(place);
+        let kind = Kind::named(segment.kind(row)?);
+        let key = segment.id(row).filter(|_| kind.is_some_and(|kind| !kind.is_mail()));
+        let Some(key) = key else { continue };
+        let edges = Edges::of(&snapshot.fields(place, &["links", "link_weights"])?);
+        let weighed = |link: &String| (record::key(link), edges.weight(link, None));
+        found.push(Node { place, key, links: edges.links().iter().map(weighed).collect() });
+    }
+    Ok(found)
 }
 
 /// What a cue woke.

@@ -122,6 +122,7 @@ pub fn hold(
     let said = claim.get("ts").cloned().unwrap_or_else(|| ts.as_str().into());
     claim.entry("ts").or_insert_with(|| said.clone());
     claim.entry("valid_from").or_insert(said);
+    claim.insert("tombstone".into(), Value::Bool(false));
     let text = record::string(&claim, "text").unwrap_or_default().to_owned();
     let fields = [
         ("schema", json!(SCHEMA)),

@@ -115,9 +115,10 @@ pub fn settle(transaction: &mut Transaction<'_>, id: &str) -> Result<Record, pac
     let before = transaction.snapshot().current(record::key(id));
     let before = before.map(|place| transaction.snapshot().record(place)).transpose()?;
     let before = before.unwrap_or_default();
-    // What it closed earlier stays listed; what it merely names was not closed.
+    // What it closed earlier stays listed; what it merely names was not closed. Its own id closes
+    // nothing, and clients read it back (conformance).
     let listed = atom::named_ids(&before);
-    atom::list_closed(&mut claim, &ids, |id| listed.contains(&id));
+    atom::list_closed(&mut claim, &ids, |named| named == id || listed.contains(&named));
     if !before.is_empty() {
         unlist(transaction, id, &ids)?;
     }

@@ -199,6 +199,9 @@ pub struct Search {
     /// As of when.
     #[command(flatten)]
     pub moment: Moment,
+    /// Ask the cross-encoder about the first twenty; a lone hit is settled without
+    #[arg(long)]
+    pub rerank: bool,
     /// What the score means: the panel's verdict or plain relevance
     #[arg(long, value_enum, default_value_t = Rank::Fused)]
     pub rank: Rank,

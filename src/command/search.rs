@@ -19,6 +19,7 @@ pub fn run(context: &mut Context<'_>, args: &Search) -> Result<Exit, Failure> {
         ("q", json!(args.query())),
         ("limit", json!(args.limit)),
         ("kind", json!(args.kind)),
+        ("rerank", json!(args.rerank.then_some(true))),
         ("set", json!(args.set)),
         (
             "rank",
@@ -40,6 +41,14 @@ pub fn run(context: &mut Context<'_>, args: &Search) -> Result<Exit, Failure> {
         context.ui.note(&format!(
             "packset: workspace {name} {has}, as it was made; PACKSET_STEM changes only new ones"
         ));
+    }
+    let rerank = text(&answer, "rerank");
+    if args.rerank && !args.quiet && matches!(rerank, "settled" | "absent") {
+        let why = match rerank {
+            "settled" => "settled: one candidate cannot be reordered",
+            _ => "absent: there is no reranker; the order is the panel's",
+        };
+        context.ui.note(&format!("packset: rerank {why}"));
     }
     let empty = rows(&answer, "hits").is_empty();
     if context.json {

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use packset_segments::IoContext;
+use packset_segments::os::open_log;
 
 use crate::cli::args::Serve;
 use crate::cli::env;
@@ -54,7 +55,14 @@ pub fn run(context: &mut Context<'_>, args: &Serve) -> Result<Exit, Failure> {
     let vfs = Arc::clone(&context.vfs);
     let desk =
         Desk::new(Arc::clone(&vfs), Arc::clone(&context.clock), vars, Arc::clone(&context.ids));
-    let desk = Arc::new(desk.warm());
+    let desk = match context.env.get("PACKSET_TRACE_WRITES") {
+        None => desk.warm(),
+        Some(path) => {
+            let path = context.path(path);
+            desk.warm().traced(Box::new(open_log(&path).at("open", &path)?))
+        }
+    };
+    let desk = Arc::new(desk);
     // What is set wrong is said now, not to the first client.
     desk.panel()?;
     desk.live_cap()?;

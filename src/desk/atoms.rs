@@ -1,11 +1,12 @@
 //! Claims, one at a time and all of them.
 
 use std::collections::BTreeSet;
+use std::time::Instant;
 
 use serde_json::{Value, json};
 
 use super::refusal::of_change;
-use super::{Desk, Given, gap};
+use super::{Desk, Given, Stages, gap};
 use crate::atom::{Kind, is_accession};
 use crate::claim::{self, Written, proposals};
 use crate::cli::{Failure, FailureKind};
@@ -24,6 +25,7 @@ pub(super) fn generation(committed: Option<Committed>) -> Option<u64> {
 /// # Errors
 /// A refused claim, or what the pack says.
 pub fn post(desk: &Desk, given: Given) -> Result<Value, Failure> {
+    let began = Instant::now();
     let name = given.workspace()?;
     let Given(mut record) = given;
     let store = desk.store(&name)?;
@@ -37,12 +39,15 @@ pub fn post(desk: &Desk, given: Given) -> Result<Value, Failure> {
         return Err(proposals::Held(held).into());
     }
     let cap = desk.live_cap()?;
+    let prepared = Instant::now();
     let ((written, forgot), committed) = desk.commit(&store, move |transaction| {
         let mut tokenizer = Tokenizer::new(transaction.snapshot().manifest().text.stem);
         let claim = claim::prepare(&mut record, &workspace, id, now, &mut tokenizer)
             .map_err(claim::Error::from)?;
         Ok(claim::write_under(transaction, claim, cap)?)
     })?;
+    let stages = Stages { prepare: prepared - began, commit: prepared.elapsed() };
+    desk.trace(&name, record::id(written.record()), &stages);
     let mut record = claim::shown(written.record().clone());
     if forgot > 0 {
         record.insert("forgot".into(), forgot.into());
@@ -107,7 +112,16 @@ pub fn each(
             None => Kind::named(its).is_some(),
         };
         if wanted {
-            with(whole(snapshot.record(place)?))?;
+            let mut record = whole(snapshot.record(place)?);
+            if let Some(Value::Array(links)) = record.get_mut("links") {
+                // A link to a claim that is gone leads nowhere.
+                links.retain(|link| {
+                    let key = link.as_str().map(record::key);
+                    let peer = key.and_then(|key| snapshot.version(key, view));
+                    peer.is_some_and(|peer| snapshot.live(peer, view))
+                });
+            }
+            with(record)?;
         }
     }
     Ok(())

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use packset_segments::manifest::CountEntry;
 use packset_segments::{Flags, tag};
 use serde_json::{Value, json};
 
@@ -11,7 +12,7 @@ use crate::cards::{self, SetName};
 use crate::cli::Failure;
 use crate::pack::plan::{self, Size};
 use crate::pack::record::{self};
-use crate::pack::{Snapshot, View, home};
+use crate::pack::{Place, Snapshot, View, home};
 use crate::time::Micros;
 
 /// Counts of one workspace or of several.
@@ -138,29 +139,48 @@ impl Census {
         if !sizes.is_empty() {
             self.last_write = self.last_write.max(Some(written));
         }
-        for place in snapshot.places() {
-            if snapshot.end_of(place).is_some() {
-                continue;
-            }
-            let segment = snapshot.segment(place);
-            let kind = segment.kind(place.row)?;
-            let ended =
-                segment.column(tag::VALID_TO).is_some_and(|c| c.get(place.row) <= view.valid);
-            let counts = if segment.flags(place.row).contains(Flags::TOMBSTONE) {
-                if let Some(reason) =
-                    record::string(&snapshot.record(place)?, "forgotten").map(str::to_owned)
-                {
-                    *self.forgotten.entry(reason).or_default() += 1;
+        // The manifest knows what is counted as live. Of the rows only those are looked at that it
+        // does not count, or counts although their time has run out since.
+        let mut live: BTreeMap<String, i64> = BTreeMap::new();
+        for CountEntry(kind, _, count, _) in snapshot.counts() {
+            *live.entry(kind).or_default() += count;
+        }
+        for (number, segment) in snapshot.segments().iter().enumerate() {
+            let ends = segment.column(tag::VALID_TO);
+            for row in 0..segment.rows() {
+                let flags = segment.flags(row);
+                let counted = flags.contains(Flags::COUNTED);
+                let over = ends.is_some_and(|ends| ends.get(row) <= view.valid);
+                let place = Place { segment: number as u32, row };
+                if (counted && !over) || snapshot.end_of(place).is_some() {
+                    continue;
                 }
-                &mut self.tombstones
-            } else if ended {
-                &mut self.expired
-            } else if Kind::named(kind).is_some() {
-                &mut self.live
-            } else {
-                &mut self.records
+                let kind = segment.kind(row)?.to_owned();
+                if counted {
+                    *live.entry(kind.clone()).or_default() -= 1;
+                }
+                if flags.contains(Flags::TOMBSTONE) {
+                    let record = snapshot.fields(place, &["forgotten"])?;
+                    if let Some(reason) = record::string(&record, "forgotten") {
+                        *self.forgotten.entry(reason.to_owned()).or_default() += 1;
+                    }
+                    *self.tombstones.entry(kind).or_default() += 1;
+                } else if over {
+                    *self.expired.entry(kind).or_default() += 1;
+                } else {
+                    // Its end lay in the past when it was written, by a clock that was ahead.
+                    *live.entry(kind).or_default() += 1;
+                }
+            }
+        }
+        for (kind, count) in live {
+            let counts = match Kind::named(&kind) {
+                Some(_) => &mut self.live,
+                None => &mut self.records,
             };
-            *counts.entry(kind.to_owned()).or_default() += 1;
+            if let Some(count) = u64::try_from(count).ok().filter(|count| *count > 0) {
+                *counts.entry(kind).or_default() += count;
+            }
         }
         Ok(())
     }

@@ -84,6 +84,14 @@ pub fn search(desk: &Desk, given: Given) -> Result<Value, Failure> {
             (Found::Claim(_), None) => None,
         });
     }
+    if given.flag("rerank") {
+        answer["rerank"] = match hits.len() {
+            0 => "off",
+            1 => "settled",
+            _ => "absent",
+        }
+        .into();
+    }
     answer["hits"] = hits.into();
     if let Some(snapshot) = &snapshot {
         answer["generation"] = snapshot.manifest().generation.into();

@@ -8,8 +8,8 @@ use super::{Desk, Given};
 use crate::claim::network::{self, Fired, Network, Woken};
 use crate::cli::Failure;
 use crate::graph::{activation, hubs as ranks, islands as communities};
-use crate::pack::View;
 use crate::pack::record::{self, Record};
+use crate::pack::{self, View};
 
 /// Hubs that are shown unless it is said (observed).
 const HUBS: usize = 10;
@@ -28,20 +28,24 @@ pub fn islands(desk: &Desk, given: Given) -> Result<Value, Failure> {
     let Some(snapshot) = desk.snapshot(&name)? else { return Ok(answer) };
     let network = Network::of(&snapshot, &View::now(desk.clock.now()))?;
     let found = communities::louvain(&network.graph);
-    let rows = found.islands.iter().map(|island| {
-        let claims = island.iter().filter_map(|node| network.claims.get(*node as usize));
-        let atoms: Vec<Value> = claims.map(brief).collect();
-        json!({
+    let mut rows = Vec::with_capacity(found.islands.len());
+    for island in &found.islands {
+        let claims = island.iter().filter_map(|node| network.places.get(*node as usize));
+        let atoms = claims.map(|place| Ok(brief(&snapshot.fields(*place, &BRIEF)?)));
+        rows.push(json!({
             "size": island.len(),
             "signature": communities::signature(&network.graph, island),
-            "atoms": atoms,
-        })
-    });
-    answer["islands"] = rows.collect();
-    answer["atoms"] = network.claims.len().into();
+            "atoms": atoms.collect::<Result<Vec<Value>, pack::Error>>()?,
+        }));
+    }
+    answer["islands"] = rows.into();
+    answer["atoms"] = network.places.len().into();
     answer["modularity"] = found.modularity.into();
     Ok(answer)
 }
+
+/// What [`brief`] shows.
+const BRIEF: [&str; 3] = ["id", "kind", "text"];
 
 fn brief(claim: &Record) -> Value {
     json!({
@@ -65,13 +69,13 @@ pub fn hubs(desk: &Desk, given: Given) -> Result<Value, Failure> {
     let network = Network::of(&snapshot, &View::now(desk.clock.now()))?;
     let mut rows: Vec<Value> = Vec::new();
     for (node, score) in ranks::top(&ranks::pagerank(&network.graph), limit) {
-        let Some(claim) = network.claims.get(node as usize) else { continue };
-        let mut row = brief(claim);
+        let Some(place) = network.places.get(node as usize) else { continue };
+        let mut row = brief(&snapshot.fields(*place, &BRIEF)?);
         row["score"] = score.into();
         row["links"] = network.graph.degree(node).into();
         rows.push(row);
     }
-    Ok(json!({ "workspace": name, "hubs": rows, "atoms": network.claims.len() }))
+    Ok(json!({ "workspace": name, "hubs": rows, "atoms": network.places.len() }))
 }
 
 /// The persona whose lens a request asks for.

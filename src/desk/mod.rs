@@ -28,6 +28,7 @@ pub mod review;
 pub mod route;
 
 use std::collections::HashMap;
+use std::io::Write;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -72,6 +73,15 @@ pub struct Desk {
 struct Warm {
     snapshots: Mutex<HashMap<PathBuf, Arc<Snapshot>>>,
     group: Group,
+    trace: Option<Mutex<Box<dyn Write + Send>>>,
+}
+
+/// How long the stages of a write took.
+pub struct Stages {
+    /// Before the commit: reading and checking.
+    pub prepare: Duration,
+    /// Waiting for the commit, and the commit until it is durable.
+    pub commit: Duration,
 }
 
 impl Desk {
@@ -85,6 +95,33 @@ impl Desk {
     pub fn warm(mut self) -> Self {
         self.warm = Some(Warm::default());
         self
+    }
+
+    /// Writes a line about every claim that is stored; for a warm desk.
+    #[must_use]
+    pub fn traced(mut self, trace: Box<dyn Write + Send>) -> Self {
+        self.warm.get_or_insert_default().trace = Some(Mutex::new(trace));
+        self
+    }
+
+    /// Traces one write, where that was asked for. A trace that cannot be written is let go: the
+    /// claim is stored.
+    fn trace(&self, name: &str, id: &str, stages: &Stages) {
+        let Some(trace) = self.warm.as_ref().and_then(|warm| warm.trace.as_ref()) else { return };
+        let live = match self.snapshot(name) {
+            Ok(Some(snapshot)) => crate::claim::upkeep::at_most(&snapshot),
+            _ => 0,
+        };
+        let ms = |time: Duration| time.as_secs_f64() * 1e3;
+        let line = format!(
+            "{} live={live} total={:.1}ms prepare={:.1} commit={:.1}\n",
+            id.replace(char::is_whitespace, "_"),
+            ms(stages.prepare + stages.commit),
+            ms(stages.prepare),
+            ms(stages.commit)
+        );
+        let mut trace = trace.lock().unwrap_or_else(PoisonError::into_inner);
+        let _ = trace.write_all(line.as_bytes());
     }
 
     /// The workspace in force; `named` is what the command line says.

@@ -325,6 +325,8 @@ pub static TABLE: &[&Route] = &[
     &DIFF,
     &UNDO,
     &OPENAPI,
+    &RECALL,
+    &MINE,
 ];
 
 /// What a method and a path lead to.

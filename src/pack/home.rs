@@ -14,9 +14,9 @@ use packset_segments::IoContext;
 use packset_segments::vfs::{Kind, Vfs};
 use xxhash_rust::xxh3::xxh3_128;
 
-use super::record;
 use super::store::{Ground, Store};
 use super::{Error, Result};
+use crate::atom;
 
 /// Begins the name of a directory that is being made into a workspace.
 pub(super) const MAKING: &str = ".new-";
@@ -212,7 +212,8 @@ impl Store {
             drop(held);
             sweep_leftovers(vfs, home);
         }
-        let counted = counts.iter().filter(|count| !record::is_note(&count.0));
+        // Claims are counted: what else lay there was the writer's, or beside them.
+        let counted = counts.iter().filter(|count| atom::Kind::named(&count.0).is_some());
         let live: i64 = counted.map(|count| count.2).sum();
         Ok(live.max(0) as u64)
     }

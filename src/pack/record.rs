@@ -166,6 +166,7 @@ impl Encoded {
     /// The record that was taken apart; the rest is what it was encoded beside.
     pub fn decode(&self, key: u128, kind: &str, text: &str, name: &str) -> Record {
         let decoder = Decoder {
+            wanted: None,
             id: Some(key),
             column: |tag| self.column(tag),
             text,
@@ -374,7 +375,32 @@ pub fn decode(
     text: &str,
     name: &str,
 ) -> Result<Record, packset_segments::Error> {
+    decode_some(segment, row, text, name, None)
+}
+
+/// As [`decode`], but only the fields that are named.
+///
+/// # Errors
+/// As [`decode`].
+pub fn decode_fields(
+    segment: &Segment,
+    row: u32,
+    text: &str,
+    name: &str,
+    wanted: &[&str],
+) -> Result<Record, packset_segments::Error> {
+    decode_some(segment, row, text, name, Some(wanted))
+}
+
+fn decode_some(
+    segment: &Segment,
+    row: u32,
+    text: &str,
+    name: &str,
+    wanted: Option<&[&str]>,
+) -> Result<Record, packset_segments::Error> {
     let decoder = Decoder {
+        wanted,
         id: segment.id(row),
         column: |tag| segment.column(tag).map_or(NULL, |column| column.get(row)),
         text,
@@ -387,6 +413,8 @@ pub fn decode(
 }
 
 struct Decoder<'a, C> {
+    /// The top fields to read; none for all.
+    wanted: Option<&'a [&'a str]>,
     id: Option<u128>,
     column: C,
     text: &'a str,
@@ -407,13 +435,36 @@ impl<C: Fn(u16) -> i64> Decoder<'_, C> {
         if depth > 1 || count > self.shape.0.len() {
             return None;
         }
-        let mut record = Record::with_capacity(count);
+        let room = self.wanted.map_or(count, |wanted| count.min(wanted.len()));
+        let mut record = Record::with_capacity(room);
         for _ in 0..count {
-            let key = self.shape.string()?.to_owned();
+            let key = self.shape.string()?;
+            if depth == 0 && self.wanted.is_some_and(|wanted| !wanted.contains(&key)) {
+                self.pass(depth)?;
+                continue;
+            }
             let value = self.value(depth)?;
-            record.insert(key, value);
+            record.insert(key.to_owned(), value);
         }
         Some(record)
+    }
+
+    /// Goes past a value without reading it.
+    fn pass(&mut self, depth: u8) -> Option<()> {
+        match self.shape.byte()? {
+            source::CONSTANT => self.shape.bytes().map(drop),
+            source::REST => self.rest.bytes().map(drop),
+            source::ID | source::TEXT | source::KIND | source::NAME => Some(()),
+            source::TIME => self.shape.byte().map(drop),
+            source::OBJECT if depth == 0 => {
+                for _ in 0..self.shape.number()? {
+                    self.shape.string()?;
+                    self.pass(depth + 1)?;
+                }
+                Some(())
+            }
+            _ => None,
+        }
     }
 
     fn value(&mut self, depth: u8) -> Option<Value> {

@@ -6,9 +6,12 @@
 //! Not here: ranking (`crate::search`), writing (`super::store`).
 
 use std::collections::HashMap;
+use std::ops::Range;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use packset_segments::manifest::{CountEntry, Hex, Manifest};
-use packset_segments::{Ended, Flags, NULL, Reason, Segment, tag};
+use packset_segments::{Flags, NULL, Reason, Segment, tag};
 
 use super::record::{self, Record};
 use crate::time::Micros;
@@ -56,9 +59,59 @@ impl View {
 pub struct Snapshot {
     manifest: Manifest,
     segments: Vec<Segment>,
-    /// Per segment: rows that newer segments end, by row.
-    overlay: Vec<Vec<(u32, i64, Reason)>>,
+    /// Per segment: where newer segments end its rows.
+    overlay: Vec<Endings>,
     numbers: HashMap<u128, u32>,
+}
+
+/// Questions that are answered from the lists of the newer segments before they are put together:
+/// to look into the twenty lists of a usual store costs 1 us, to put ten thousand entries together
+/// some 200 us. A verb that asks for a few claims never pays for the length of the history.
+const ASKED: u32 = 64;
+
+/// Where newer segments end the rows of one segment.
+#[derive(Debug, Default)]
+struct Endings {
+    /// Newer segments, and the ranges of their overlays that speak of this one.
+    lists: Vec<(u32, Range<u32>)>,
+    asked: AtomicU32,
+    /// All entries by row, once many have asked.
+    together: OnceLock<Vec<(u32, i64, Reason)>>,
+}
+
+impl Endings {
+    fn of(&self, row: u32, segments: &[Segment]) -> Option<(i64, Reason)> {
+        if self.lists.is_empty() {
+            return None;
+        }
+        if self.together.get().is_none() && self.asked.fetch_add(1, Ordering::Relaxed) < ASKED {
+            return self.lists.iter().find_map(|(number, range)| {
+                segments.get(*number as usize)?.overlay_end(range.clone(), row)
+            });
+        }
+        let together = self.together.get_or_init(|| self.put_together(segments));
+        let at = together.binary_search_by_key(&row, |(row, ..)| *row).ok()?;
+        together.get(at).map(|(_, at, reason)| (*at, *reason))
+    }
+
+    fn put_together(&self, segments: &[Segment]) -> Vec<(u32, i64, Reason)> {
+        let mut all = Vec::new();
+        for (number, range) in &self.lists {
+            if let Some(segment) = segments.get(*number as usize) {
+                all.extend(segment.overlay_in(range.clone()));
+            }
+        }
+        // Runs that are sorted already: this merges them.
+        all.sort_by_key(|(row, ..)| *row);
+        all
+    }
+
+    fn rows<'a>(&'a self, segments: &'a [Segment]) -> impl Iterator<Item = u32> + 'a {
+        self.lists.iter().flat_map(|(number, range)| {
+            let segment = segments.get(*number as usize);
+            segment.into_iter().flat_map(|segment| segment.overlay_rows(range.clone()))
+        })
+    }
 }
 
 type Result<T> = std::result::Result<T, packset_segments::Error>;
@@ -70,19 +123,17 @@ impl Snapshot {
         for (number, segment) in segments.iter().enumerate() {
             numbers.insert(segment.identity().segment, number as u32);
         }
-        let mut overlay = vec![Vec::new(); segments.len()];
-        for segment in &segments {
-            for Ended { segment, row, at, reason } in segment.overlay() {
+        let mut overlay: Vec<Endings> = Vec::new();
+        overlay.resize_with(segments.len(), Endings::default);
+        for (newer, segment) in segments.iter().enumerate() {
+            for (target, range) in segment.overlay_targets() {
                 // A target that is gone was merged, and its ends were applied then.
                 let target =
-                    numbers.get(&segment).and_then(|number| overlay.get_mut(*number as usize));
+                    numbers.get(&target).and_then(|number| overlay.get_mut(*number as usize));
                 if let Some(ends) = target {
-                    ends.push((row, at, reason));
+                    ends.lists.push((newer as u32, range));
                 }
             }
-        }
-        for ends in &mut overlay {
-            ends.sort_unstable_by_key(|(row, ..)| *row);
         }
         Self { manifest, segments, overlay, numbers }
     }
@@ -130,16 +181,14 @@ impl Snapshot {
     /// When a row ended and what followed, if it has.
     pub fn end_of(&self, place: Place) -> Option<(i64, Reason)> {
         let overlay = self.overlay.get(place.segment as usize)?;
-        match overlay.binary_search_by_key(&place.row, |(row, ..)| *row) {
-            Ok(at) => overlay.get(at).map(|(_, at, reason)| (*at, *reason)),
-            Err(_) => self.segment(place).end_of(place.row),
-        }
+        let later = overlay.of(place.row, &self.segments);
+        later.or_else(|| self.segment(place).end_of(place.row))
     }
 
     /// Rows of a segment that have ended, in no order.
     pub fn ended_rows(&self, segment: u32) -> impl Iterator<Item = u32> {
-        let overlay =
-            self.overlay.get(segment as usize).into_iter().flatten().map(|(row, ..)| *row);
+        let overlay = self.overlay.get(segment as usize).into_iter();
+        let overlay = overlay.flat_map(|ends| ends.rows(&self.segments));
         let own = self.segments.get(segment as usize).into_iter().flat_map(Segment::ends);
         overlay.chain(own.map(|(row, ..)| row))
     }
@@ -252,6 +301,15 @@ impl Snapshot {
     pub fn record(&self, version: Place) -> Result<Record> {
         let text = self.text(version)?;
         record::decode(self.segment(version), version.row, text, self.name())
+    }
+
+    /// Of the record of a version only some fields: the others are passed over unread.
+    ///
+    /// # Errors
+    /// [`packset_segments::Error::Corrupt`].
+    pub fn fields(&self, version: Place, wanted: &[&str]) -> Result<Record> {
+        let text = if wanted.contains(&"text") { self.text(version)? } else { "" };
+        record::decode_fields(self.segment(version), version.row, text, self.name(), wanted)
     }
 
     /// The generation whose commit wrote a version.

@@ -70,7 +70,8 @@ impl<'a> Paragraphs<'a> {
         self.0.get(place.row as usize).filter(|_| place.segment == CARDS).copied()
     }
 
-    /// Puts the paragraphs that match on the ballots, each cut to `limit` again.
+    /// Puts the paragraphs that match on the ballots, each cut to `limit` again. They are `lonely`
+    /// where there is no claim beside them.
     pub(super) fn join(
         &self,
         ballots: Ballots,
@@ -78,6 +79,7 @@ impl<'a> Paragraphs<'a> {
         norms: &[f32; 256],
         tokenizer: &mut Tokenizer,
         limit: usize,
+        lonely: bool,
     ) -> Ballots {
         let top = |entries: Vec<Entry>| {
             let mut top = Top::new(limit);
@@ -115,7 +117,8 @@ impl<'a> Paragraphs<'a> {
             if halves > 0 {
                 scan.push(entry(score::scan(halves, &extras)));
             }
-            if points > 0.0 {
+            // Without a claim no word is rare: then that ballot has nothing to say.
+            if points > 0.0 && !lonely {
                 bm25.push(entry(score::bm25(points, &extras)));
             }
         }

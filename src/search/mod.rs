@@ -184,7 +184,8 @@ fn answer(
         if snapshot.is_none() {
             words.iter_mut().for_each(|word| word.weigh(&corpus, 0, &norms));
         }
-        ballots = paragraphs.join(ballots, &words, &norms, tokenizer, query.limit);
+        let lonely = corpus.texts == 0;
+        ballots = paragraphs.join(ballots, &words, &norms, tokenizer, query.limit, lonely);
     }
     let most = Perfect {
         halves: tokens as f32 * f32::from(score::EQUAL),
