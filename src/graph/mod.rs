@@ -124,7 +124,7 @@ impl Edges {
     }
 
     /// Takes the link and everything that weighed it.
-    fn remove(&mut self, id: &str) {
+    pub fn remove(&mut self, id: &str) {
         if let Ok(at) = self.find(id) {
             self.links.remove(at);
         }
