@@ -46,3 +46,4 @@ mod terminal;
 mod upkeep;
 mod verbs;
 mod words;
+mod writer;
