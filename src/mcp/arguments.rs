@@ -198,7 +198,8 @@ mod tests {
 
     #[test]
     fn an_optional_argument_may_be_null_and_a_needed_one_not() {
-        let schema = schema(&[must("query", Is::Text, "q"), WORKSPACE, may("n", Is::Limit(3, 9), "n")]);
+        let schema =
+            schema(&[must("query", Is::Text, "q"), WORKSPACE, may("n", Is::Limit(3, 9), "n")]);
         assert_eq!(schema["required"], json!(["query"]));
         assert_eq!(schema["additionalProperties"], false);
         let properties = &schema["properties"];

@@ -5,6 +5,7 @@
 
 use serde_json::{Map, Value, json};
 
+use crate::atom::Kind;
 use crate::cli::{Failure, FailureKind};
 
 /// Most bytes of text in a page beyond which no row is added: with the fields around it, a page
@@ -28,6 +29,12 @@ pub(super) fn row(record: &Value) -> Value {
         let items = record.get(name).and_then(Value::as_array).into_iter().flatten();
         items.filter(|item| item.is_string()).cloned().collect()
     };
+    // A claim without one reads as its person's own; a card and a record have none.
+    let unwritten = record.get("kind").and_then(Value::as_str).and_then(Kind::named);
+    let origin = match (field("origin"), unwritten) {
+        (Value::Null, Some(_)) => "user-declared".into(),
+        (origin, _) => origin,
+    };
     // What no score ranked has none to speak of.
     let score = record.get("score").or_else(|| record.get("activation"));
     json!({
@@ -38,7 +45,7 @@ pub(super) fn row(record: &Value) -> Value {
         "rerank_score": field("rerank_score"),
         "ts": field("ts"),
         "due_at": field("due_at"),
-        "origin": field("origin"),
+        "origin": origin,
         "entities": texts("entities"),
     })
 }
@@ -155,7 +162,10 @@ mod tests {
     fn pages_follow_each_other_whatever_comes_and_goes() {
         let after = |last: &str, row: &str| row < last;
         let first = sorted(rows(&["d", "c", "b", "a"]), None, 2, after);
-        assert_eq!((ids(&first), first.next.as_deref(), first.total), (vec!["d", "c"], Some("c"), 4));
+        assert_eq!(
+            (ids(&first), first.next.as_deref(), first.total),
+            (vec!["d", "c"], Some("c"), 4)
+        );
         // Another came, and the last row of the page before is gone.
         let second = sorted(rows(&["e", "d", "b", "a"]), Some("c"), 2, after);
         assert_eq!((ids(&second), second.next), (vec!["b", "a"], None));
@@ -178,6 +188,8 @@ mod tests {
     fn a_row_has_every_field_of_its_schema() {
         let row = row(&json!({ "id": "a", "text": "t", "kind": "lesson", "activation": 0.5 }));
         assert_eq!(row["score"], 0.5);
+        assert_eq!(row["origin"], "user-declared");
+        assert_eq!(super::row(&json!({ "id": null, "kind": "memory" }))["origin"], Value::Null);
         let schema = row_schema();
         let names: Vec<&String> = schema["properties"].as_object().unwrap().keys().collect();
         assert_eq!(row.as_object().unwrap().keys().collect::<Vec<_>>(), names);

@@ -89,9 +89,8 @@ pub(super) fn listed(
 /// # Errors
 /// A URI that names none, or what the pack says.
 pub(super) fn read(desk: &Desk, uri: &str) -> Result<ReadResourceResult, ErrorData> {
-    let none = || {
-        ErrorData::resource_not_found("there is no such resource", Some(json!({ "uri": uri })))
-    };
+    let none =
+        || ErrorData::resource_not_found("there is no such resource", Some(json!({ "uri": uri })));
     let (workspace, id) = parts(uri).ok_or_else(none)?;
     let given = Given::of([("workspace", json!(workspace)), ("id", json!(id))]);
     let mut answer = match client::ask(desk, &route::ATOM, given) {
@@ -101,9 +100,7 @@ pub(super) fn read(desk: &Desk, uri: &str) -> Result<ReadResourceResult, ErrorDa
     };
     let text = answer["record"].take().to_string();
     let contents = ResourceContents::text(text, uri).with_mime_type(JSON);
-    Ok(ReadResourceResult::new(vec![contents])
-        .with_ttl_ms(0)
-        .with_cache_scope(CacheScope::Private))
+    Ok(ReadResourceResult::new(vec![contents]).with_ttl_ms(0).with_cache_scope(CacheScope::Private))
 }
 
 #[cfg(test)]
@@ -120,7 +117,8 @@ mod tests {
             assert_eq!(uri(workspace, id), wanted);
             assert_eq!(parts(wanted), Some((workspace.to_owned(), id.to_owned())));
         }
-        for none in ["packset://w", "packset://w/", "packset:///i", "file:///w/i", "", "packset://w/%ff"]
+        for none in
+            ["packset://w", "packset://w/", "packset:///i", "file:///w/i", "", "packset://w/%ff"]
         {
             assert_eq!(parts(none), None, "{none}");
         }

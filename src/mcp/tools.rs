@@ -90,12 +90,7 @@ pub(super) static TABLE: [Tool; 10] = [
         name: "packset_citers",
         title: "Who cites a deed",
         about: "The live claims that cite one accession, newest first.",
-        takes: &[
-            must("accession", Is::Text, "deed-... or sha256:..."),
-            WORKSPACE,
-            LIMIT,
-            CURSOR,
-        ],
+        takes: &[must("accession", Is::Text, "deed-... or sha256:..."), WORKSPACE, LIMIT, CURSOR],
         gives: || paged("atoms", row_schema()),
         answer: citers,
     },
@@ -400,12 +395,10 @@ fn show(desk: &Desk, asked: &Asked) -> Result<Answer, Failure> {
         let part: String = text.chars().skip(from).take(to - from).collect();
         record["text"] = part.into();
     }
-    let rest = (to < chars).then(|| {
-        format!("characters {from} to {to} of {chars} are here; go on with offset {to}")
-    });
+    let rest = (to < chars)
+        .then(|| format!("characters {from} to {to} of {chars} are here; go on with offset {to}"));
     let uri = super::resources::uri(&asked.workspace, page::key(&record));
-    let members =
-        [("record", record.clone()), ("text_chars", chars.into()), ("uri", uri.into())];
+    let members = [("record", record.clone()), ("text_chars", chars.into()), ("uri", uri.into())];
     Ok(Answer { text: record, whole: whole(members), rest })
 }
 
@@ -461,7 +454,8 @@ mod tests {
     fn a_full_list_says_how_to_get_the_rest() {
         let rows: Vec<Value> = ["a", "b"].map(|id| json!({ "id": id, "kind": "lesson" })).into();
         let answer = ranked("hits", &rows, 2, 100, "ask more narrowly");
-        let said = "there may be more: ask more narrowly, or raise limit, which is 2 and 100 at most";
+        let said =
+            "there may be more: ask more narrowly, or raise limit, which is 2 and 100 at most";
         assert_eq!(answer.rest.as_deref(), Some(said));
         assert_eq!(ranked("hits", &rows, 3, 100, "").rest, None);
         let page = page::ordered(rows, None, 1).unwrap();

@@ -26,6 +26,18 @@ const LINE_MAX_BYTES: u64 = 4 << 20;
 /// Lines that are read before they are asked for: what a client sends in one go.
 const AHEAD: usize = 16;
 
+/// The methods that are answered and take something.
+const SERVED: [&str; 8] = [
+    "initialize",
+    "prompts/get",
+    "prompts/list",
+    "resources/list",
+    "resources/read",
+    "resources/templates/list",
+    "tools/call",
+    "tools/list",
+];
+
 /// A line, without its end.
 enum Line {
     Whole(Vec<u8>),
@@ -86,6 +98,14 @@ impl Lines {
         };
         match &message {
             JsonRpcMessage::Request(request) => {
+                if let ClientRequest::CustomRequest(custom) = &request.request
+                    && SERVED.contains(&custom.method.as_str())
+                {
+                    // The SDK takes what does not fit a method for another method.
+                    let (method, id) = (custom.method.clone(), request.id.clone());
+                    self.refuse(misfit(&method), Some(id));
+                    return None;
+                }
                 let opens = match &request.request {
                     ClientRequest::InitializeRequest(_) => true,
                     ClientRequest::PingRequest(_) | ClientRequest::DiscoverRequest(_) => false,
@@ -98,6 +118,10 @@ impl Lines {
             _ => None,
         }
     }
+}
+
+fn misfit(method: &str) -> ErrorData {
+    ErrorData::invalid_params(format!("the params of {method} have another shape"), None)
 }
 
 /// What is wrong with a line that is no message, and whom to tell; none if nobody waits.
@@ -116,9 +140,7 @@ fn fault(line: Result<Value, serde_json::Error>) -> Option<(ErrorData, Option<Re
     let id = value.get("id").and_then(|id| serde_json::from_value(id.clone()).ok());
     let error = match (method, &id) {
         (Some(_), None) if value.get("id").is_none() => return None,
-        (Some(method), Some(_)) => {
-            ErrorData::invalid_params(format!("the params of {method} have another shape"), None)
-        }
+        (Some(method), Some(_)) => misfit(method),
         _ => ErrorData::invalid_request("neither a request nor a notification", None),
     };
     Some((error, id))
