@@ -16,7 +16,7 @@ use ureq::{Agent, Body};
 
 use crate::cli::{Env, Failure, FailureKind};
 use crate::desk::route::Method;
-use crate::desk::{Given, Route};
+use crate::desk::{Desk, Given, Route};
 
 /// What stands for itself in a path: RFC 3986, 2.3.
 const ID: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
@@ -48,6 +48,22 @@ impl Address {
             None => Self::Files,
             Some(off) if off.eq_ignore_ascii_case("off") => Self::Off,
             Some(url) => Self::Writer(url.trim_end_matches('/').to_owned()),
+        }
+    }
+}
+
+/// Has a request answered: on the files, or by the writer that `PACKSET_URL` names.
+///
+/// # Errors
+/// What the desk or the writer says; with `PACKSET_URL=off`, that.
+pub fn ask(desk: &Desk, route: &'static Route, given: Given) -> Result<Value, Failure> {
+    match Address::of(&desk.env) {
+        Address::Files => (route.answer)(desk, given),
+        Address::Off => Err(Failure::new(FailureKind::Refused, "PACKSET_URL is off")
+            .hint("unset it to work on the files, or name a writer")),
+        Address::Writer(url) => {
+            let home = desk.home().ok();
+            Client::new(&url, &desk.env, home.as_deref(), &*desk.vfs).ask(route, given)
         }
     }
 }

@@ -159,6 +159,9 @@ pub enum Verb {
     /// Answer requests over HTTP, for tools that need it
     #[command(after_long_help = SERVE_END)]
     Serve(Serve),
+    /// Answer an MCP client over standard input and output
+    #[command(after_long_help = MCP_END)]
+    Mcp,
     /// Print the workspace in force
     #[command(after_long_help = WHICH_END)]
     Which(Which),

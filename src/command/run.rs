@@ -100,6 +100,7 @@ fn dispatch(context: &mut Context<'_>, verb: Verb) -> Result<Exit, Failure> {
         Verb::Serve(_) => {
             Err(Failure::new(FailureKind::Refused, "the writer runs on Unix alone so far"))
         }
+        Verb::Mcp => command::mcp::run(context),
         Verb::Which(args) => command::which::run(context, &args),
     }
 }
