@@ -25,7 +25,7 @@ use crate::time::Micros;
 
 /// Claims that are linked in one commit: enough that a claim is mostly read and written once, few
 /// enough that what is kept of them fits into some hundred MiB.
-const LINKED_AT_ONCE: usize = 1 << 17;
+const LINKED_AT_ONCE: usize = 1 << 18;
 
 /// Links the live claims of a workspace that have no links, in commits of some thousands. Returns
 /// how many of them found a neighbour.
