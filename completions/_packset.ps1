@@ -64,6 +64,7 @@ Register-ArgumentCompleter -Native -CommandName 'packset' -ScriptBlock {
             [CompletionResult]::new('purge', 'purge', [CompletionResultType]::ParameterValue, 'Erase a record, every version of it, from every file')
             [CompletionResult]::new('compact', 'compact', [CompletionResultType]::ParameterValue, 'Merge a workspace''s segments')
             [CompletionResult]::new('verify', 'verify', [CompletionResultType]::ParameterValue, 'Read every byte of a workspace and say what is damaged')
+            [CompletionResult]::new('serve', 'serve', [CompletionResultType]::ParameterValue, 'Answer requests over HTTP, for tools that need it')
             [CompletionResult]::new('which', 'which', [CompletionResultType]::ParameterValue, 'Print the workspace in force')
             [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
             break
@@ -90,6 +91,7 @@ Register-ArgumentCompleter -Native -CommandName 'packset' -ScriptBlock {
             [CompletionResult]::new('--limit', '--limit', [CompletionResultType]::ParameterName, 'Most hits to print')
             [CompletionResult]::new('--kind', '--kind', [CompletionResultType]::ParameterName, 'Only claims of this kind')
             [CompletionResult]::new('--set', '--set', [CompletionResultType]::ParameterName, 'Only claims of this set')
+            [CompletionResult]::new('--rerank', '--rerank', [CompletionResultType]::ParameterName, 'Ask the cross-encoder about the first twenty; a lone hit is settled without')
             [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Say nothing on stderr, and exit 1 when nothing is found')
             [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Say nothing on stderr, and exit 1 when nothing is found')
             [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON instead of columns')
@@ -281,6 +283,27 @@ Register-ArgumentCompleter -Native -CommandName 'packset' -ScriptBlock {
             [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON instead of columns')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('mine', 'mine', [CompletionResultType]::ParameterValue, 'Propose what cards that were too long said')
+            [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
+            break
+        }
+        'packset;proposals;mine' {
+            [CompletionResult]::new('--day', '--day', [CompletionResultType]::ParameterName, 'The day on which the cards were refused [default: today]')
+            [CompletionResult]::new('--transcript', '--transcript', [CompletionResultType]::ParameterName, 'The transcript that must bear it out: only what it says can be accepted')
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON instead of columns')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            break
+        }
+        'packset;proposals;help' {
+            [CompletionResult]::new('mine', 'mine', [CompletionResultType]::ParameterValue, 'Propose what cards that were too long said')
+            [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
+            break
+        }
+        'packset;proposals;help;mine' {
+            break
+        }
+        'packset;proposals;help;help' {
             break
         }
         'packset;propose' {
@@ -361,6 +384,18 @@ Register-ArgumentCompleter -Native -CommandName 'packset' -ScriptBlock {
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             break
         }
+        'packset;serve' {
+            [CompletionResult]::new('--host', '--host', [CompletionResultType]::ParameterName, 'The address to listen on; only this machine''s own will do')
+            [CompletionResult]::new('--port', '--port', [CompletionResultType]::ParameterName, 'The port [default: PACKSET_PORT, else 8761]; 0 takes a free one')
+            [CompletionResult]::new('--socket', '--socket', [CompletionResultType]::ParameterName, 'Listen on a Unix socket instead, which only this user can open')
+            [CompletionResult]::new('--fuse', '--fuse', [CompletionResultType]::ParameterName, 'How ballots become one list [default: PACKSET_FUSE]')
+            [CompletionResult]::new('--diversify', '--diversify', [CompletionResultType]::ParameterName, 'How near copies make way [default: PACKSET_DIVERSIFY]')
+            [CompletionResult]::new('--decay', '--decay', [CompletionResultType]::ParameterName, 'How claims fade [default: PACKSET_DECAY]')
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON instead of columns')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
         'packset;which' {
             [CompletionResult]::new('--explain', '--explain', [CompletionResultType]::ParameterName, 'Say how the workspace and the pack''s home were found')
             [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON instead of columns')
@@ -407,6 +442,7 @@ Register-ArgumentCompleter -Native -CommandName 'packset' -ScriptBlock {
             [CompletionResult]::new('purge', 'purge', [CompletionResultType]::ParameterValue, 'Erase a record, every version of it, from every file')
             [CompletionResult]::new('compact', 'compact', [CompletionResultType]::ParameterValue, 'Merge a workspace''s segments')
             [CompletionResult]::new('verify', 'verify', [CompletionResultType]::ParameterValue, 'Read every byte of a workspace and say what is damaged')
+            [CompletionResult]::new('serve', 'serve', [CompletionResultType]::ParameterValue, 'Answer requests over HTTP, for tools that need it')
             [CompletionResult]::new('which', 'which', [CompletionResultType]::ParameterValue, 'Print the workspace in force')
             [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
             break
@@ -493,6 +529,10 @@ Register-ArgumentCompleter -Native -CommandName 'packset' -ScriptBlock {
             break
         }
         'packset;help;proposals' {
+            [CompletionResult]::new('mine', 'mine', [CompletionResultType]::ParameterValue, 'Propose what cards that were too long said')
+            break
+        }
+        'packset;help;proposals;mine' {
             break
         }
         'packset;help;propose' {
@@ -523,6 +563,9 @@ Register-ArgumentCompleter -Native -CommandName 'packset' -ScriptBlock {
             break
         }
         'packset;help;verify' {
+            break
+        }
+        'packset;help;serve' {
             break
         }
         'packset;help;which' {

@@ -109,6 +109,9 @@ _packset() {
             packset,search)
                 cmd="packset__subcmd__search"
                 ;;
+            packset,serve)
+                cmd="packset__subcmd__serve"
+                ;;
             packset,set)
                 cmd="packset__subcmd__set"
                 ;;
@@ -229,6 +232,9 @@ _packset() {
             packset__subcmd__help,search)
                 cmd="packset__subcmd__help__subcmd__search"
                 ;;
+            packset__subcmd__help,serve)
+                cmd="packset__subcmd__help__subcmd__serve"
+                ;;
             packset__subcmd__help,set)
                 cmd="packset__subcmd__help__subcmd__set"
                 ;;
@@ -256,6 +262,21 @@ _packset() {
             packset__subcmd__help,why)
                 cmd="packset__subcmd__help__subcmd__why"
                 ;;
+            packset__subcmd__help__subcmd__proposals,mine)
+                cmd="packset__subcmd__help__subcmd__proposals__subcmd__mine"
+                ;;
+            packset__subcmd__proposals,help)
+                cmd="packset__subcmd__proposals__subcmd__help"
+                ;;
+            packset__subcmd__proposals,mine)
+                cmd="packset__subcmd__proposals__subcmd__mine"
+                ;;
+            packset__subcmd__proposals__subcmd__help,help)
+                cmd="packset__subcmd__proposals__subcmd__help__subcmd__help"
+                ;;
+            packset__subcmd__proposals__subcmd__help,mine)
+                cmd="packset__subcmd__proposals__subcmd__help__subcmd__mine"
+                ;;
             *)
                 ;;
         esac
@@ -263,7 +284,7 @@ _packset() {
 
     case "${cmd}" in
         packset)
-            opts="-h -V --json --help --version remember prefer search atoms status forget export import batch delete due grade sweep update consolidate islands hubs island fire accessions citers cards card set pin pack attach proposals propose accept show log diff undo why purge compact verify which help"
+            opts="-h -V --json --help --version remember prefer search atoms status forget export import batch delete due grade sweep update consolidate islands hubs island fire accessions citers cards card set pin pack attach proposals propose accept show log diff undo why purge compact verify serve which help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -579,7 +600,7 @@ _packset() {
             return 0
             ;;
         packset__subcmd__help)
-            opts="remember prefer search atoms status forget export import batch delete due grade sweep update consolidate islands hubs island fire accessions citers cards card set pin pack attach proposals propose accept show log diff undo why purge compact verify which help"
+            opts="remember prefer search atoms status forget export import batch delete due grade sweep update consolidate islands hubs island fire accessions citers cards card set pin pack attach proposals propose accept show log diff undo why purge compact verify serve which help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -957,8 +978,22 @@ _packset() {
             return 0
             ;;
         packset__subcmd__help__subcmd__proposals)
-            opts=""
+            opts="mine"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        packset__subcmd__help__subcmd__proposals__subcmd__mine)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
@@ -1013,6 +1048,20 @@ _packset() {
             return 0
             ;;
         packset__subcmd__help__subcmd__search)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        packset__subcmd__help__subcmd__serve)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -1305,12 +1354,76 @@ _packset() {
             return 0
             ;;
         packset__subcmd__proposals)
-            opts="-h --json --help"
+            opts="-h --json --help mine help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        packset__subcmd__proposals__subcmd__help)
+            opts="mine help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        packset__subcmd__proposals__subcmd__help__subcmd__help)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        packset__subcmd__proposals__subcmd__help__subcmd__mine)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        packset__subcmd__proposals__subcmd__mine)
+            opts="-h --day --transcript --json --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --day)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --transcript)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -1381,7 +1494,7 @@ _packset() {
             return 0
             ;;
         packset__subcmd__search)
-            opts="-q -h --workspace --as-of --known-at --rank --limit --kind --set --quiet --json --help"
+            opts="-q -h --workspace --as-of --known-at --rerank --rank --limit --kind --set --quiet --json --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1412,6 +1525,44 @@ _packset() {
                     return 0
                     ;;
                 --set)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        packset__subcmd__serve)
+            opts="-h --host --port --socket --fuse --diversify --decay --json --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --host)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --port)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --socket)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --fuse)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --diversify)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --decay)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

@@ -32,6 +32,7 @@ module completions {
     --workspace: string       # The workspace [default: see `packset which`]
     --as-of: string           # What was true at this time
     --known-at: string        # What the pack knew at this time
+    --rerank                  # Ask the cross-encoder about the first twenty; a lone hit is settled without
     --rank: string@"nu-complete packset search rank" # What the score means: the panel's verdict or plain relevance
     --limit: string           # Most hits to print
     --kind: string            # Only claims of this kind
@@ -261,6 +262,27 @@ module completions {
     workspace?: string        # The workspace [default: see `packset which`]
   ]
 
+  # Propose what cards that were too long said
+  export extern "packset proposals mine" [
+    --day: string             # The day on which the cards were refused [default: today]
+    --transcript: string      # The transcript that must bear it out: only what it says can be accepted
+    --json                    # Print JSON instead of columns
+    --help(-h)                # Print help
+    workspace?: string        # The workspace [default: see `packset which`]
+  ]
+
+  # Print this message or the help of the given subcommand(s)
+  export extern "packset proposals help" [
+  ]
+
+  # Propose what cards that were too long said
+  export extern "packset proposals help mine" [
+  ]
+
+  # Print this message or the help of the given subcommand(s)
+  export extern "packset proposals help help" [
+  ]
+
   # File one proposal by hand
   export extern "packset propose" [
     --workspace: string       # The workspace [default: see `packset which`]
@@ -348,6 +370,18 @@ module completions {
     --json                    # Print JSON instead of columns
     --help(-h)                # Print help (see more with '--help')
     workspace?: string        # The workspace [default: see `packset which`]
+  ]
+
+  # Answer requests over HTTP, for tools that need it
+  export extern "packset serve" [
+    --host: string            # The address to listen on; only this machine's own will do
+    --port: string            # The port [default: PACKSET_PORT, else 8761]; 0 takes a free one
+    --socket: string          # Listen on a Unix socket instead, which only this user can open
+    --fuse: string            # How ballots become one list [default: PACKSET_FUSE]
+    --diversify: string       # How near copies make way [default: PACKSET_DIVERSIFY]
+    --decay: string           # How claims fade [default: PACKSET_DECAY]
+    --json                    # Print JSON instead of columns
+    --help(-h)                # Print help (see more with '--help')
   ]
 
   # Print the workspace in force
@@ -473,6 +507,10 @@ module completions {
   export extern "packset help proposals" [
   ]
 
+  # Propose what cards that were too long said
+  export extern "packset help proposals mine" [
+  ]
+
   # File one proposal by hand
   export extern "packset help propose" [
   ]
@@ -511,6 +549,10 @@ module completions {
 
   # Read every byte of a workspace and say what is damaged
   export extern "packset help verify" [
+  ]
+
+  # Answer requests over HTTP, for tools that need it
+  export extern "packset help serve" [
   ]
 
   # Print the workspace in force

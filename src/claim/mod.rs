@@ -26,7 +26,7 @@ use crate::atom::{
     self, Kind, NotMerged, Prose, Reading, Refusal, Rise, absorb, admit, inherit, is_accession,
     is_live, prose_report, same_key, shortened, stamp, unsafe_text,
 };
-use crate::graph::topics;
+use crate::graph::{Edges, topics};
 use crate::pack::history::{self, UndoError};
 use crate::pack::record::{self, Record};
 use crate::pack::{self, Prepared, Transaction, View};
@@ -298,7 +298,8 @@ pub fn keys(record: &Record) -> Vec<u64> {
 }
 
 /// Takes back what a generation did, the newest one that wrote anything if none is named
-/// ([`history::undo`]), and lets the links of what came back stand on both ends.
+/// ([`history::undo`]). A link of a claim that comes back goes if its other end no longer names
+/// it.
 ///
 /// # Errors
 /// As [`history::undo`].
@@ -306,7 +307,25 @@ pub fn undo(
     transaction: &mut Transaction<'_>,
     generation: Option<u64>,
 ) -> Result<(u64, Vec<Record>), UndoError> {
-    history::undo(transaction, generation, keys)
+    let (generation, mut restored) = history::undo(transaction, generation, keys)?;
+    let now = transaction.now();
+    for record in &mut restored {
+        let live = Kind::of(record).is_some() && is_live(record, now);
+        let mut lost = Vec::new();
+        for link in Edges::of(record).links().iter().filter(|_| live) {
+            let peer = transaction.get(link)?.filter(|peer| is_live(peer, now));
+            if peer.is_some_and(|peer| !Edges::of(&peer).has(record::id(record))) {
+                lost.push(link.clone());
+            }
+        }
+        if !lost.is_empty() {
+            let mut edges = Edges::of(record);
+            lost.iter().for_each(|link| edges.remove(link));
+            settle::write_edges(&edges, record);
+            put_again(transaction, record)?;
+        }
+    }
+    Ok((generation, restored))
 }
 
 /// Marks a claim's review as recalled or lapsed.

@@ -135,7 +135,6 @@ impl Env {
 }
 
 /// The running program's file, as the system has it.
-#[expect(clippy::disallowed_methods, reason = "this is the door to the environment")]
 pub fn program() -> Option<PathBuf> {
     std::env::current_exe().ok()
 }

@@ -98,7 +98,13 @@ fn refusal(error: &clap::Error, verb: Option<&str>) -> Failure {
         ErrorKind::InvalidSubcommand => {
             let word = said(ContextKind::InvalidSubcommand).unwrap_or_default();
             let near = known_as(&word).map(str::to_owned);
-            let hint = match near.or_else(|| said(ContextKind::SuggestedSubcommand)) {
+            // clap lists what is near with the nearest last.
+            let nearest = || match error.get(ContextKind::SuggestedSubcommand) {
+                Some(ContextValue::String(text)) => Some(text.clone()),
+                Some(ContextValue::Strings(texts)) => texts.last().cloned(),
+                _ => None,
+            };
+            let hint = match near.or_else(nearest) {
                 Some(near) => format!("did you mean {near}? `packset help` lists the verbs"),
                 None => "`packset help` lists the verbs".to_owned(),
             };

@@ -84,6 +84,7 @@ impl From<pack::Error> for Stop {
 /// # Errors
 /// A file that cannot be read, or what the pack says; then nothing is stored.
 pub fn run(context: &mut Context<'_>, args: &Batch) -> Result<Exit, Failure> {
+    context.on_files("batch")?;
     let named = args.within.workspace.as_deref();
     let name = context.workspace(named)?.name;
     let bytes = read(context, &args.file)?;

@@ -13,6 +13,7 @@ use crate::command::{Context, schema};
 /// # Errors
 /// What the pack says; workspaces that were done before it stay done.
 pub fn run(context: &mut Context<'_>, args: &Compact) -> Result<Exit, Failure> {
+    context.on_files("compact")?;
     let horizon = match args.keep {
         Some(keep) => {
             let keep = i64::try_from(keep.as_micros()).unwrap_or(i64::MAX);

@@ -12,8 +12,8 @@ use serde_json::{Value, json};
 use crate::atom::Kind;
 use crate::cli::args::Export;
 use crate::cli::{Exit, Failure};
-use crate::command::{Context, schema};
-use crate::desk::atoms;
+use crate::command::Context;
+use crate::desk::{Given, atoms, route};
 use crate::pack::{View, home, record};
 
 /// Bytes gathered before they are written out.
@@ -25,8 +25,11 @@ const CHUNK: usize = 1 << 20;
 /// What the pack or the file system says.
 pub fn run(context: &mut Context<'_>, args: &Export) -> Result<Exit, Failure> {
     let name = context.workspace(args.workspace.as_deref())?.name;
-    let snapshot = context.store(&name)?.snapshot()?;
     let dir = context.path(&args.into);
+    if context.is_remote() {
+        return from_writer(context, &name, &dir);
+    }
+    let snapshot = context.store(&name)?.snapshot()?;
     home::make_directories(context.vfs.as_ref(), &dir)?;
     let view = View::now(context.clock.now());
     let mut accessions = BTreeSet::new();
@@ -60,21 +63,55 @@ pub fn run(context: &mut Context<'_>, args: &Export) -> Result<Exit, Failure> {
         })?;
         written.push((path, count));
     }
+    report(context, &name, &written, &accessions)
+}
+
+/// Exports the claims that a writer lists. Records of other kinds stay where they are: no request
+/// lists them all.
+fn from_writer(context: &mut Context<'_>, name: &str, dir: &Path) -> Result<Exit, Failure> {
+    let given = Given::of([("workspace", json!(name))]);
+    let answer = context.ask(&route::ATOMS, given)?;
+    home::make_directories(context.vfs.as_ref(), dir)?;
+    let path = dir.join(format!("{}.jsonl", home::encode(name)));
+    let mut accessions = BTreeSet::new();
+    let claims = super::rows(&answer, "atoms");
+    write_file(context, &path, |put| {
+        for claim in claims {
+            let mut record = claim.as_object().cloned().unwrap_or_default();
+            // What an answer shows beside the record is derived from it.
+            record.shift_remove("prose");
+            record.retain(|field, value| match field.as_str() {
+                "embedding" => !value.is_null(),
+                "links" => value.as_array().is_none_or(|links| !links.is_empty()),
+                _ => true,
+            });
+            atoms::cited(&record, &mut accessions);
+            put(Value::Object(record))?;
+        }
+        Ok(())
+    })?;
+    report(context, name, &[(path, claims.len())], &accessions)
+}
+
+fn report(
+    context: &mut Context<'_>,
+    name: &str,
+    written: &[(PathBuf, usize)],
+    accessions: &BTreeSet<String>,
+) -> Result<Exit, Failure> {
     if context.json {
         let files: Vec<Value> = written
             .iter()
             .map(|(path, count)| json!({ "path": path.to_string_lossy(), "records": count }))
             .collect();
-        context.ui.json(&json!({
-            "schema": schema("export"),
-            "workspace": name,
-            "files": files,
-            "accessions": accessions,
-        }))?;
+        context.answer(
+            "export",
+            json!({ "workspace": name, "files": files, "accessions": accessions }),
+        )?;
         return Ok(Exit::Done);
     }
     for accession in accessions {
-        context.ui.line(&accession)?;
+        context.ui.line(accession)?;
     }
     for (path, count) in written {
         context.ui.note(&format!("{count} atoms to {}", path.display()));

@@ -77,6 +77,7 @@ struct Tally {
 /// # Errors
 /// A file that cannot be read, or what the pack says; the batches before it stay stored.
 pub fn run(context: &mut Context<'_>, args: &Import) -> Result<Exit, Failure> {
+    context.on_files("import")?;
     let named = args.within.workspace.as_deref();
     let cap = context.live_cap()?;
     let job = Job {

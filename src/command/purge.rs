@@ -23,6 +23,7 @@ use crate::text::Tokenizer;
 /// No such record, or what the pack says. What still holds a text afterwards is data: it is
 /// printed, and the run ends in [`Exit::Refused`] or [`Exit::Damaged`].
 pub fn run(context: &mut Context<'_>, args: &Purge) -> Result<Exit, Failure> {
+    context.on_files("purge")?;
     let name = context.workspace(args.within.workspace.as_deref())?.name;
     let store = context.store(&name)?;
     let ids = match (&args.id, &args.query) {

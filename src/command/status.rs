@@ -4,6 +4,7 @@ use serde_json::json;
 
 use crate::cli::args::Scope;
 use crate::cli::{Exit, Failure};
+use crate::client::Address;
 use crate::command::Context;
 use crate::desk::{Given, route};
 
@@ -20,8 +21,11 @@ pub fn run(context: &mut Context<'_>, args: &Scope) -> Result<Exit, Failure> {
     if context.json {
         context.answer("status", answer)?;
     } else {
-        let home = context.home()?;
-        context.ui.line(&format!("packset: on the files at {}", home.display()))?;
+        let where_it_is = match Address::of(&context.env) {
+            Address::Writer(url) => format!("packset: up on {url} (packsetd ok)"),
+            _ => format!("packset: on the files at {}", context.home()?.display()),
+        };
+        context.ui.line(&where_it_is)?;
         context.ui.line(&super::pretty(&super::titled("status", answer)))?;
     }
     Ok(Exit::Done)

@@ -12,6 +12,7 @@ use crate::command::{Context, schema};
 /// # Errors
 /// What keeps it from reading at all.
 pub fn run(context: &mut Context<'_>, args: &Scope) -> Result<Exit, Failure> {
+    context.on_files("verify")?;
     let mut exit = Exit::Done;
     for store in context.stores(args)? {
         let Some(report) = store.verify()? else {

@@ -102,7 +102,7 @@ pub fn undo(desk: &Desk, given: Given) -> Result<Value, Failure> {
         Some(_) => Some(given.count("generation", 0)? as u64),
     };
     let done = desk.commit_existing(&desk.store(&name)?, move |transaction| {
-        Ok(past::undo(transaction, which, claim::keys)?)
+        Ok(claim::undo(transaction, which)?)
     })?;
     let Some(((undone, records), committed)) = done else {
         return Err(Failure::new(FailureKind::Missing, format!("there is no workspace {name}")));

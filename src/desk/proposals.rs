@@ -9,7 +9,7 @@ use super::{Desk, Given};
 use crate::atom::{Kind, SCHEMA};
 use crate::cards::{self, Card};
 use crate::claim::mining::{self, Job};
-use crate::claim::proposals;
+use crate::claim::{self, proposals};
 use crate::cli::Failure;
 use crate::time::Micros;
 
@@ -100,8 +100,11 @@ pub fn mine(desk: &Desk, given: Given) -> Result<Value, Failure> {
 pub fn accept(desk: &Desk, given: Given) -> Result<Value, Failure> {
     let (name, id) = (given.workspace()?, given.need("id")?);
     let (its, ids) = (id.clone(), Arc::clone(&desk.ids));
+    let cap = desk.live_cap()?;
     let done = desk.commit_existing(&desk.store(&name)?, move |transaction| {
-        Ok(proposals::accept(transaction, &its, &ids)?)
+        let accepted = proposals::accept(transaction, &its, &ids)?;
+        claim::keep_cap(transaction, cap);
+        Ok(accepted)
     })?;
     match done {
         Some(done) => changed(&name, &id, Some(done)),

@@ -79,9 +79,11 @@ pub fn sweep(desk: &Desk, given: Given) -> Result<Value, Failure> {
 pub fn consolidate(desk: &Desk, given: Given) -> Result<Value, Failure> {
     let name = given.workspace()?;
     let apply = given.flag("apply");
-    let done = desk.commit_existing(&desk.store(&name)?, move |transaction| {
-        Ok(claim::consolidate(transaction, apply)?)
-    })?;
+    let store = desk.store(&name)?;
+    let done = desk
+        .commit_existing(&store, move |transaction| Ok(claim::consolidate(transaction, apply)?))?;
+    // What an import brought has no links yet; now that the rest is settled it gets them.
+    let linked = if apply { claim::link_unlinked(&store)? } else { 0 };
     let (live, pairs) = done.map(|(found, _)| found).unwrap_or_default();
     let text = |record: &Record| record::string(record, "text").unwrap_or_default().to_owned();
     let rows: Vec<Value> = pairs
@@ -96,6 +98,7 @@ pub fn consolidate(desk: &Desk, given: Given) -> Result<Value, Failure> {
         })
         .collect();
     Ok(json!({
-        "workspace": name, "live": live, "closed": pairs.len(), "applied": apply, "pairs": rows,
+        "workspace": name, "live": live, "closed": pairs.len(), "applied": apply, "linked": linked,
+        "pairs": rows,
     }))
 }

@@ -344,6 +344,19 @@ impl<'a> Door<'a> {
         watched
     }
 
+    /// Has the poll tell of this client, and tell again what it told already: that the client has
+    /// left may have been said while its request was still being read.
+    fn watch_anew(&mut self, at: usize) {
+        let registry = self.poll.registry();
+        if let Some(client) = self.clients.get_mut(at).and_then(Option::as_mut)
+            && client.watched
+        {
+            let token = Token(CLIENTS + at);
+            client.watched = either!(&mut client.stream, it => register_again(registry, it, token));
+        }
+        self.watch(at);
+    }
+
     fn client_event(&mut self, at: usize, gone: bool) {
         let Some(client) = self.client(at) else {
             return;
@@ -434,7 +447,7 @@ impl<'a> Door<'a> {
                     client.state = State::Parked;
                 }
                 self.crew.park(class, request.body.len(), Ticket { client: at, request });
-                self.watch(at);
+                self.watch_anew(at);
             }
         }
     }
@@ -626,6 +639,10 @@ impl<'a> Door<'a> {
         }
         self.start_waiting();
     }
+}
+
+fn register_again(registry: &Registry, stream: &mut impl Source, token: Token) -> bool {
+    registry.reregister(stream, token, Interest::READABLE | Interest::WRITABLE).is_ok()
 }
 
 fn register(registry: &Registry, stream: &mut impl Source, token: Token) -> bool {

@@ -95,3 +95,21 @@ fn a_client_that_left_before_its_turn_is_dropped_unexecuted() {
     assert_eq!(after[0].read().status, 200);
     assert_eq!(*server.echo.seen.lock().unwrap(), ["/hold", "/after"]);
 }
+
+#[test]
+fn a_client_that_leaves_with_its_last_byte_is_dropped_too() {
+    let server = Server::with(|settings| settings.workers = 1);
+    let mut running = held(&server, "/hold", 1);
+    server.echo.wait_inside(1);
+    let mut half = server.connect();
+    half.send("GET /half HTTP/1.1\r\n");
+    // Long enough for the door to have read the beginning and to wait for the rest: the last byte
+    // and the end then reach it as one event.
+    std::thread::sleep(std::time::Duration::from_millis(50));
+    half.send("Host: localhost\r\n\r\n");
+    half.leave();
+    assert_eq!(half.read().status, 0);
+    server.echo.open_gate();
+    assert_eq!(running[0].read().status, 200);
+    assert_eq!(*server.echo.seen.lock().unwrap(), ["/hold"]);
+}

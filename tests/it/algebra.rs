@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use packset::claim::{self, network};
 use packset::graph::Edges;
-use packset::pack::{Record, Snapshot, View, history, record};
+use packset::pack::{Record, Snapshot, View, record};
 use packset::time::{DAY, Micros, SECOND};
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -229,7 +229,7 @@ proptest! {
         }
         let before = life.live();
         let undo = |life: &Life| {
-            life.lab.store().commit(|t| history::undo(t, None, claim::keys)).is_ok()
+            life.lab.store().commit(|t| claim::undo(t, None)).is_ok()
         };
         if life.snapshot().is_some() && undo(&life) {
             life.lab.store().compact(i64::MIN).unwrap();
@@ -253,6 +253,29 @@ fn a_backdated_write_alone_changes_the_past() {
     });
     lab.write(early);
     assert_eq!(past(), ["a", "c"]);
+}
+
+#[test]
+fn a_link_that_its_other_end_let_go_does_not_come_back() {
+    let lab = Lab::new();
+    let about = |id: &str, topics: &[&str]| {
+        let text = format!("Word {id}{id} of {id}.");
+        lab.write(json!({"kind": "lesson", "id": id, "text": text, "entities": topics}));
+    };
+    about("hub", &["x"]);
+    about("gone", &["x"]);
+    assert_eq!(lab.get("hub")["links"], json!(["gone"]));
+    lab.commit(|t| claim::delete(t, "gone", None));
+    let deleted = lab.snapshot().manifest().generation;
+    // About something else, the hub has no links any more.
+    lab.write(json!({"kind": "lesson", "id": "hub", "text": "Else.", "entities": ["y"]}));
+    lab.commit(|t| claim::undo(t, Some(deleted)));
+    assert_eq!(lab.live_ids(), ["gone", "hub"]);
+    let snapshot = lab.snapshot();
+    links_are_whole(&shown(&snapshot, &View::now(lab.now())));
+    // The undo can itself be undone.
+    lab.commit(|t| claim::undo(t, None));
+    assert_eq!(lab.live_ids(), ["hub"]);
 }
 
 #[test]

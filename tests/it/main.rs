@@ -49,3 +49,4 @@ mod terminal;
 mod upkeep;
 mod verbs;
 mod words;
+mod writer;

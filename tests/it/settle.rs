@@ -55,7 +55,7 @@ fn an_import_closes_and_links_nothing() {
         r#"{"kind":"lesson","text":"The build uses port 9090.","entities":["build"]}"#,
     ]);
     assert_eq!(pack.atoms(&[]).len(), 2);
-    assert!(pack.atoms(&[]).iter().all(|atom| atom.get("links").is_none()));
+    assert!(pack.atoms(&[]).iter().all(|atom| atom["links"].as_array().is_none_or(Vec::is_empty)));
     // The next written claim meets them as if they had been written one by one.
     pack.remember("The build uses port 7070.");
     assert_eq!(pack.atoms(&[]).len(), 1);
@@ -95,7 +95,7 @@ fn sentence_capitals_link_nothing() {
     let pack = Pack::new();
     pack.remember("Use tabs in the makefile.");
     pack.remember("Use short names for branches.");
-    assert!(pack.atoms(&[]).iter().all(|atom| atom.get("links").is_none()));
+    assert!(pack.atoms(&[]).iter().all(|atom| atom["links"].as_array().is_none_or(Vec::is_empty)));
 }
 
 #[test]

@@ -40,7 +40,9 @@ fn a_stored_claim_has_what_the_page_says() {
             "due_at",
             "review",
             "updated",
+            "links",
             "prose",
+            "embedding",
         ]
     );
     assert_eq!(atom["schema"], "inside.atom/v1");
