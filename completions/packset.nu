@@ -384,6 +384,12 @@ module completions {
     --help(-h)                # Print help (see more with '--help')
   ]
 
+  # Answer an MCP client over standard input and output
+  export extern "packset mcp" [
+    --json                    # Print JSON instead of columns
+    --help(-h)                # Print help (see more with '--help')
+  ]
+
   # Print the workspace in force
   export extern "packset which" [
     --explain                 # Say how the workspace and the pack's home were found
@@ -553,6 +559,10 @@ module completions {
 
   # Answer requests over HTTP, for tools that need it
   export extern "packset help serve" [
+  ]
+
+  # Answer an MCP client over standard input and output
+  export extern "packset help mcp" [
   ]
 
   # Print the workspace in force
