@@ -168,7 +168,7 @@ mod tests {
         );
         // Another came, and the last row of the page before is gone.
         let second = sorted(rows(&["e", "d", "b", "a"]), Some("c"), 2, after);
-        assert_eq!((ids(&second), second.next), (vec!["b", "a"], None));
+        assert_eq!((ids(&second), second.next.as_deref()), (vec!["b", "a"], None));
         let own = ordered(rows(&["x", "a", "m"]), Some("x"), 1).unwrap();
         assert_eq!((ids(&own), own.next.as_deref()), (vec!["a"], Some("a")));
         assert!(ordered(rows(&["a"]), Some("gone"), 1).is_err());

@@ -110,8 +110,12 @@ fn conforms(value: &Value, schema: &Value, at: &str) {
 fn seeded() -> (Pack, String) {
     let pack = Pack::new().var("PACKSET_WORKSPACE", "w");
     let id = pack.remember("The build needs protoc 28 or newer.");
+    let odd = json!({
+        "kind": "lesson", "text": "Ships on Fridays.", "id": "odd/id",
+        "entities": ["deed-1", "deed-2"],
+    });
     pack.import(&[
-        r#"{"kind":"lesson","text":"Ships on Fridays.","id":"odd/id","entities":["deed-1","deed-2"]}"#,
+        &odd.to_string(),
         r#"{"kind":"lesson","text":"Due now.","id":"late","due_at":"2001-01-01T00:00:00Z"}"#,
     ]);
     pack.ok(["card", "memory", "Read me whole."]);

@@ -139,7 +139,10 @@ fn the_end_of_the_input_is_the_end() {
 fn long_lines_are_read_up_to_a_bound() {
     let pack = Pack::new().var("PACKSET_WORKSPACE", "w");
     pack.remember("The build needs protoc 28 or newer.");
-    let of = |bytes: usize| json!({ "name": "packset_search", "arguments": { "query": "x".repeat(bytes) } });
+    let of = |bytes: usize| {
+        let query = "x".repeat(bytes);
+        json!({ "name": "packset_search", "arguments": { "query": query } })
+    };
     let mut messages = opening("2025-06-18");
     messages.push(request(1, "tools/call", of(1 << 20)));
     messages.push(request(2, "tools/call", of(5 << 20)));
