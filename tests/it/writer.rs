@@ -26,6 +26,7 @@ impl Writer {
         Self::with(pack, &["--port", "0"], &[])
     }
 
+    #[expect(clippy::zombie_processes, reason = "it is waited for when it is dropped")]
     fn with(pack: &Pack, flags: &[&str], vars: &[(&str, &str)]) -> Self {
         let mut run = pack.run([&["serve"], flags].concat());
         run.command.envs(vars.iter().copied());
