@@ -16,8 +16,12 @@ pub mod compact;
 pub mod consolidate;
 pub mod delete;
 pub mod diff;
+#[cfg(unix)]
+pub mod doctor;
 pub mod document;
 pub mod due;
+#[cfg(unix)]
+pub mod ensure;
 pub mod export;
 pub mod fire;
 pub mod forget;
@@ -27,7 +31,10 @@ pub mod import;
 pub mod island;
 pub mod islands;
 pub mod log;
+#[cfg(unix)]
+pub mod migrate_home;
 pub mod pin;
+pub mod place;
 pub mod proposals;
 pub mod propose;
 pub mod purge;
@@ -39,10 +46,14 @@ pub mod serve;
 pub mod set;
 pub mod show;
 pub mod status;
+#[cfg(unix)]
+pub mod stop;
 pub mod sweep;
 pub mod undo;
 pub mod update;
+pub mod url;
 pub mod verify;
+#[cfg(unix)]
 pub mod which;
 pub mod why;
 
