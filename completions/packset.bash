@@ -52,8 +52,14 @@ _packset() {
             packset,diff)
                 cmd="packset__subcmd__diff"
                 ;;
+            packset,doctor)
+                cmd="packset__subcmd__doctor"
+                ;;
             packset,due)
                 cmd="packset__subcmd__due"
+                ;;
+            packset,ensure)
+                cmd="packset__subcmd__ensure"
                 ;;
             packset,export)
                 cmd="packset__subcmd__export"
@@ -88,11 +94,17 @@ _packset() {
             packset,mcp)
                 cmd="packset__subcmd__mcp"
                 ;;
+            packset,migrate-home)
+                cmd="packset__subcmd__migrate__subcmd__home"
+                ;;
             packset,pack)
                 cmd="packset__subcmd__pack"
                 ;;
             packset,pin)
                 cmd="packset__subcmd__pin"
+                ;;
+            packset,port)
+                cmd="packset__subcmd__port"
                 ;;
             packset,prefer)
                 cmd="packset__subcmd__prefer"
@@ -121,8 +133,14 @@ _packset() {
             packset,show)
                 cmd="packset__subcmd__show"
                 ;;
+            packset,start)
+                cmd="packset__subcmd__start"
+                ;;
             packset,status)
                 cmd="packset__subcmd__status"
+                ;;
+            packset,stop)
+                cmd="packset__subcmd__stop"
                 ;;
             packset,sweep)
                 cmd="packset__subcmd__sweep"
@@ -133,8 +151,14 @@ _packset() {
             packset,update)
                 cmd="packset__subcmd__update"
                 ;;
+            packset,url)
+                cmd="packset__subcmd__url"
+                ;;
             packset,verify)
                 cmd="packset__subcmd__verify"
+                ;;
+            packset,where)
+                cmd="packset__subcmd__where"
                 ;;
             packset,which)
                 cmd="packset__subcmd__which"
@@ -178,8 +202,14 @@ _packset() {
             packset__subcmd__help,diff)
                 cmd="packset__subcmd__help__subcmd__diff"
                 ;;
+            packset__subcmd__help,doctor)
+                cmd="packset__subcmd__help__subcmd__doctor"
+                ;;
             packset__subcmd__help,due)
                 cmd="packset__subcmd__help__subcmd__due"
+                ;;
+            packset__subcmd__help,ensure)
+                cmd="packset__subcmd__help__subcmd__ensure"
                 ;;
             packset__subcmd__help,export)
                 cmd="packset__subcmd__help__subcmd__export"
@@ -214,11 +244,17 @@ _packset() {
             packset__subcmd__help,mcp)
                 cmd="packset__subcmd__help__subcmd__mcp"
                 ;;
+            packset__subcmd__help,migrate-home)
+                cmd="packset__subcmd__help__subcmd__migrate__subcmd__home"
+                ;;
             packset__subcmd__help,pack)
                 cmd="packset__subcmd__help__subcmd__pack"
                 ;;
             packset__subcmd__help,pin)
                 cmd="packset__subcmd__help__subcmd__pin"
+                ;;
+            packset__subcmd__help,port)
+                cmd="packset__subcmd__help__subcmd__port"
                 ;;
             packset__subcmd__help,prefer)
                 cmd="packset__subcmd__help__subcmd__prefer"
@@ -247,8 +283,14 @@ _packset() {
             packset__subcmd__help,show)
                 cmd="packset__subcmd__help__subcmd__show"
                 ;;
+            packset__subcmd__help,start)
+                cmd="packset__subcmd__help__subcmd__start"
+                ;;
             packset__subcmd__help,status)
                 cmd="packset__subcmd__help__subcmd__status"
+                ;;
+            packset__subcmd__help,stop)
+                cmd="packset__subcmd__help__subcmd__stop"
                 ;;
             packset__subcmd__help,sweep)
                 cmd="packset__subcmd__help__subcmd__sweep"
@@ -259,8 +301,14 @@ _packset() {
             packset__subcmd__help,update)
                 cmd="packset__subcmd__help__subcmd__update"
                 ;;
+            packset__subcmd__help,url)
+                cmd="packset__subcmd__help__subcmd__url"
+                ;;
             packset__subcmd__help,verify)
                 cmd="packset__subcmd__help__subcmd__verify"
+                ;;
+            packset__subcmd__help,where)
+                cmd="packset__subcmd__help__subcmd__where"
                 ;;
             packset__subcmd__help,which)
                 cmd="packset__subcmd__help__subcmd__which"
@@ -290,7 +338,7 @@ _packset() {
 
     case "${cmd}" in
         packset)
-            opts="-h -V --json --help --version remember prefer search atoms status forget export import batch delete due grade sweep update consolidate islands hubs island fire accessions citers cards card set pin pack attach proposals propose accept show log diff undo why purge compact verify serve mcp which help"
+            opts="-h -V --json --help --version remember prefer search atoms status forget export import batch delete due grade sweep update consolidate islands hubs island fire accessions citers cards card set pin pack attach proposals propose accept show log diff undo why purge compact verify serve mcp ensure start stop port url which where migrate-home doctor help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -527,7 +575,35 @@ _packset() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        packset__subcmd__doctor)
+            opts="-h --fix --json --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         packset__subcmd__due)
+            opts="-h --json --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        packset__subcmd__ensure)
             opts="-h --json --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -606,7 +682,7 @@ _packset() {
             return 0
             ;;
         packset__subcmd__help)
-            opts="remember prefer search atoms status forget export import batch delete due grade sweep update consolidate islands hubs island fire accessions citers cards card set pin pack attach proposals propose accept show log diff undo why purge compact verify serve mcp which help"
+            opts="remember prefer search atoms status forget export import batch delete due grade sweep update consolidate islands hubs island fire accessions citers cards card set pin pack attach proposals propose accept show log diff undo why purge compact verify serve mcp ensure start stop port url which where migrate-home doctor help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -787,7 +863,35 @@ _packset() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        packset__subcmd__help__subcmd__doctor)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         packset__subcmd__help__subcmd__due)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        packset__subcmd__help__subcmd__ensure)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -955,6 +1059,20 @@ _packset() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        packset__subcmd__help__subcmd__migrate__subcmd__home)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         packset__subcmd__help__subcmd__pack)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
@@ -970,6 +1088,20 @@ _packset() {
             return 0
             ;;
         packset__subcmd__help__subcmd__pin)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        packset__subcmd__help__subcmd__port)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -1123,7 +1255,35 @@ _packset() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        packset__subcmd__help__subcmd__start)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         packset__subcmd__help__subcmd__status)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        packset__subcmd__help__subcmd__stop)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -1179,7 +1339,35 @@ _packset() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        packset__subcmd__help__subcmd__url)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         packset__subcmd__help__subcmd__verify)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        packset__subcmd__help__subcmd__where)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -1333,6 +1521,20 @@ _packset() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        packset__subcmd__migrate__subcmd__home)
+            opts="-h --json --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         packset__subcmd__pack)
             opts="-h --set --json --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
@@ -1362,6 +1564,20 @@ _packset() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        packset__subcmd__port)
+            opts="-h --json --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
                 *)
                     COMPREPLY=()
                     ;;
@@ -1651,6 +1867,20 @@ _packset() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        packset__subcmd__start)
+            opts="-h --json --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         packset__subcmd__status)
             opts="-h --all --json --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
@@ -1665,8 +1895,22 @@ _packset() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
-        packset__subcmd__sweep)
+        packset__subcmd__stop)
             opts="-h --json --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        packset__subcmd__sweep)
+            opts="-h --all --json --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1715,6 +1959,20 @@ _packset() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        packset__subcmd__url)
+            opts="-h --json --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         packset__subcmd__verify)
             opts="-h --all --json --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
@@ -1729,8 +1987,22 @@ _packset() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
-        packset__subcmd__which)
+        packset__subcmd__where)
             opts="-h --explain --json --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        packset__subcmd__which)
+            opts="-h --json --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

@@ -273,7 +273,7 @@ fn refused(status: u16, said: &str, shown: &str) -> Failure {
 }
 
 /// The port of a URL that names this machine.
-fn loopback_port(url: &str) -> Option<u16> {
+pub(crate) fn loopback_port(url: &str) -> Option<u16> {
     let rest = url.strip_prefix("http://")?;
     let authority = rest.split(['/', '?']).next()?;
     let (host, port) = authority.rsplit_once(':').unwrap_or((authority, "80"));

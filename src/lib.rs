@@ -31,6 +31,7 @@
 //! | [`review`] | when a claim is looked at again, and what is forgotten |
 //! | [`place`] | where the pack is and which workspace is meant |
 //! | [`desk`] | what every request answers, whichever door it came in by |
+//! | [`lifecycle`] | whether the writer runs, starting and stopping it, what ails a pack |
 //! | [`mcp`] | the pack as an MCP client sees it: read-only tools, resources, a prompt |
 //! | [`command`] | one file per verb, thin |
 //! | [`cli`] | the shell around the verbs |
@@ -69,6 +70,8 @@ pub mod desk;
 #[cfg(test)]
 mod disk;
 pub mod graph;
+#[cfg(unix)]
+pub mod lifecycle;
 pub mod mcp;
 pub mod pack;
 pub mod place;

@@ -1,6 +1,6 @@
 //! Where things are: the pack's home, the workspace in force, and a workspace's directory name.
 //!
-//! Each answer comes with how it was found, for `packset which --explain`. Not here: making
+//! Each answer comes with how it was found, for `packset where --explain`. Not here: making
 //! anything ([`home`] and [`workspace`] only look). Invariants: an older program's home is named
 //! and never touched; all worktrees of a repository are one workspace; no credential of a remote
 //! is ever in a name; two workspace names never share a directory.
@@ -30,11 +30,20 @@ const DIRECTORY_VARIABLE: &str = "GROKOS_WORKSPACE";
 /// The workspace when nothing names one.
 const DEFAULT_WORKSPACE: &str = "default";
 
+/// The default home, below `$HOME`.
+const STANDARD_HOME: &str = ".local/share/packset";
+
 /// The previous default home, below `$HOME`.
 const PREVIOUS_HOME: &str = ".grokinside/memory";
 
 /// What an older program keeps its claims in, inside its home.
 const OLD_STORE: &str = "memory.lmdb";
+
+/// Variables that name the writer's port, the one that counts first.
+const PORT_VARIABLES: [&str; 2] = ["PACKSET_PORT", "GROK_MEM_PORT"];
+
+/// The writer's port when nothing names one (the page).
+const PORT: u16 = 8761;
 
 /// Directories that only our own homes have.
 const OUR_DIRECTORIES: [&str; 2] = ["ws", "sys"];
@@ -54,6 +63,12 @@ pub enum Error {
     OldHome {
         /// The older program's home.
         home: PathBuf,
+    },
+    /// The home is not the default one.
+    #[error("{variable} names the home, so that no default is in force")]
+    Named {
+        /// The variable.
+        variable: &'static str,
     },
     /// A name that no workspace can have.
     #[error("the workspace name from {from} {fault}")]
@@ -109,6 +124,9 @@ impl From<Error> for Failure {
                 "run that program's `export --into DIR` for each workspace, set PACKSET_HOME to \
                  a new directory, then `packset import DIR/WS.jsonl`",
             ),
+            Error::Named { variable } => {
+                Self::new(FailureKind::Refused, message).hint(format!("run it without {variable}"))
+            }
             Error::Name { .. } => Self::usage(message),
             Error::Look(_) => Self::new(FailureKind::Io, message),
         }
@@ -171,16 +189,7 @@ impl Home {
 /// [`Error::NoHome`], [`Error::Look`].
 pub fn home(env: &Env, vfs: &dyn Vfs) -> Result<Home, Error> {
     let (path, how) = home_path(env, vfs)?;
-    let old = path.join(OLD_STORE);
-    let mut old_store = look(&old, vfs)?.map(|_| old);
-    if old_store.is_some() {
-        for name in OUR_DIRECTORIES {
-            if look(&path.join(name), vfs)?.is_some() {
-                old_store = None;
-                break;
-            }
-        }
-    }
+    let old_store = old_store(&path, vfs)?;
     Ok(Home { path, how, old_store })
 }
 
@@ -196,7 +205,7 @@ fn home_path(env: &Env, vfs: &dyn Vfs) -> Result<(PathBuf, HomeHow), Error> {
     let xdg = env.path("XDG_DATA_HOME").filter(|path| path.is_absolute());
     let (path, how) = match (xdg, user) {
         (Some(xdg), _) => (xdg.join("packset"), HomeHow::Xdg),
-        (None, Some(user)) => (user.join(".local/share/packset"), HomeHow::Standard),
+        (None, Some(user)) => (user.join(STANDARD_HOME), HomeHow::Standard),
         (None, None) => return Err(Error::NoHome),
     };
     if let Some(previous) = user.map(|user| user.join(PREVIOUS_HOME))
@@ -206,6 +215,60 @@ fn home_path(env: &Env, vfs: &dyn Vfs) -> Result<(PathBuf, HomeHow), Error> {
         return Ok((previous, HomeHow::Previous));
     }
     Ok((path, how))
+}
+
+/// The port of the writer on this machine; a variable that is no port counts as the default.
+pub fn port(env: &Env) -> u16 {
+    let named = PORT_VARIABLES.iter().find_map(|name| env.get(name));
+    named.and_then(|port| port.trim().parse().ok()).unwrap_or(PORT)
+}
+
+/// From where to where a pack in the previous default home moves.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Moves {
+    /// The previous default.
+    pub from: PathBuf,
+    /// The default of today.
+    pub to: PathBuf,
+}
+
+/// The two default homes. Looks at nothing.
+///
+/// # Errors
+/// [`Error::Named`], [`Error::NoHome`].
+pub fn moves(env: &Env) -> Result<Moves, Error> {
+    if let Some(variable) = HOME_VARIABLES.into_iter().find(|name| env.raw(name).is_some()) {
+        return Err(Error::Named { variable });
+    }
+    let user = env.path("HOME").filter(|path| path.is_absolute()).ok_or(Error::NoHome)?;
+    let xdg = env.path("XDG_DATA_HOME").filter(|path| path.is_absolute());
+    let to = xdg.map_or_else(|| user.join(STANDARD_HOME), |xdg| xdg.join("packset"));
+    Ok(Moves { from: user.join(PREVIOUS_HOME), to })
+}
+
+/// Whether a directory is a home of ours, or empty.
+///
+/// # Errors
+/// [`Error::OldHome`], [`Error::Look`].
+pub fn check_ours(home: &Path, vfs: &dyn Vfs) -> Result<(), Error> {
+    match old_store(home, vfs)? {
+        None => Ok(()),
+        Some(_) => Err(Error::OldHome { home: home.to_owned() }),
+    }
+}
+
+/// The older program's store in a home, unless the home is ours by now.
+fn old_store(home: &Path, vfs: &dyn Vfs) -> Result<Option<PathBuf>, Look> {
+    let old = home.join(OLD_STORE);
+    if look(&old, vfs)?.is_none() {
+        return Ok(None);
+    }
+    for name in OUR_DIRECTORIES {
+        if look(&home.join(name), vfs)?.is_some() {
+            return Ok(None);
+        }
+    }
+    Ok(Some(old))
 }
 
 /// Whether nothing is at the path, or an empty directory. What is not ours to see is something.
@@ -416,6 +479,31 @@ mod tests {
         let mut file = Disk::default();
         file.file("/h/.grokinside/memory", "not a directory");
         assert_eq!(home_path(&vars, &file), new);
+    }
+
+    #[test]
+    fn the_port_is_named_or_the_default() {
+        let table: [(&[(&str, &str)], u16); 6] = [
+            (&[], 8761),
+            (&[("PACKSET_PORT", "9000"), ("GROK_MEM_PORT", "9001")], 9000),
+            (&[("PACKSET_PORT", ""), ("GROK_MEM_PORT", " 9001 ")], 9001),
+            (&[("PACKSET_PORT", "nonsense")], 8761),
+            (&[("PACKSET_PORT", "nonsense"), ("GROK_MEM_PORT", "9001")], 8761),
+            (&[("PACKSET_PORT", "65536")], 8761),
+        ];
+        for (vars, want) in table {
+            assert_eq!(port(&env(vars)), want, "{vars:?}");
+        }
+    }
+
+    #[test]
+    fn the_defaults_move_unless_a_variable_names_the_home() {
+        let to = |vars: &[(&str, &str)]| moves(&env(vars)).map(|moves| moves.to);
+        assert_eq!(to(&[("HOME", "/h")]), Ok("/h/.local/share/packset".into()));
+        assert_eq!(to(&[("HOME", "/h"), ("XDG_DATA_HOME", "/x")]), Ok("/x/packset".into()));
+        assert_eq!(to(&[("XDG_DATA_HOME", "/x")]), Err(Error::NoHome));
+        let named = to(&[("HOME", "/h"), ("GROKINSIDE_HOME", "/g")]);
+        assert_eq!(named, Err(Error::Named { variable: "GROKINSIDE_HOME" }));
     }
 
     #[test]

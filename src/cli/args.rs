@@ -80,7 +80,7 @@ pub enum Verb {
     Grade(Grade),
     /// Lapse what was left due too long, forget what nobody ever recalled
     #[command(after_long_help = SWEEP_END)]
-    Sweep(Listing),
+    Sweep(Scope),
     /// Merge fields into one live claim
     #[command(after_long_help = UPDATE_END)]
     Update(Update),
@@ -162,9 +162,33 @@ pub enum Verb {
     /// Answer an MCP client over standard input and output
     #[command(after_long_help = MCP_END)]
     Mcp,
-    /// Print the workspace in force
+    /// Start the writer if it is down, and print where it is
+    #[command(after_long_help = ENSURE_END)]
+    Ensure,
+    /// Start the writer if it is down
+    #[command(after_long_help = START_END)]
+    Start,
+    /// End the writer of this home
+    #[command(after_long_help = STOP_END)]
+    Stop,
+    /// Print the writer's port
+    #[command(after_long_help = PORT_END)]
+    Port,
+    /// Print the writer's address
+    #[command(after_long_help = URL_END)]
+    Url,
+    /// Print the path of the program that serves
     #[command(after_long_help = WHICH_END)]
-    Which(Which),
+    Which,
+    /// Print the workspace in force
+    #[command(after_long_help = WHERE_END)]
+    Where(Where),
+    /// Move a pack from the previous default home to the one of today
+    #[command(after_long_help = MIGRATE_HOME_END)]
+    MigrateHome,
+    /// Say what ails the pack, and what helps
+    #[command(after_long_help = DOCTOR_END)]
+    Doctor(Doctor),
 }
 
 /// `remember` and `prefer`: one claim in words.
@@ -188,7 +212,7 @@ impl Claim {
 /// The workspace, for a verb whose words are something else.
 #[derive(Debug, clap::Args)]
 pub struct Within {
-    /// The workspace [default: see `packset which`]
+    /// The workspace [default: see `packset where`]
     #[arg(long, value_name = "WS", value_parser = filled)]
     pub workspace: Option<String>,
 }
@@ -261,7 +285,7 @@ pub struct Atoms {
     /// Only claims of this kind
     #[arg(long, value_name = "K", value_parser = filled)]
     pub kind: Option<String>,
-    /// The workspace [default: see `packset which`]
+    /// The workspace [default: see `packset where`]
     #[arg(value_name = "WS", value_parser = filled)]
     pub workspace: Option<String>,
 }
@@ -272,7 +296,7 @@ pub struct Scope {
     /// Every workspace of the pack
     #[arg(long, conflicts_with = "workspace")]
     pub all: bool,
-    /// The workspace [default: see `packset which`]
+    /// The workspace [default: see `packset where`]
     #[arg(value_name = "WS", value_parser = filled)]
     pub workspace: Option<String>,
 }
@@ -291,7 +315,7 @@ pub struct Export {
     /// The directory that receives WS.jsonl; made if it is missing
     #[arg(long, value_name = "DIR", value_parser = filled)]
     pub into: String,
-    /// The workspace [default: see `packset which`]
+    /// The workspace [default: see `packset where`]
     #[arg(value_name = "WS", value_parser = filled)]
     pub workspace: Option<String>,
 }
@@ -356,7 +380,7 @@ pub struct Delete {
 /// A verb that takes a workspace and nothing else.
 #[derive(Debug, clap::Args)]
 pub struct Listing {
-    /// The workspace [default: see `packset which`]
+    /// The workspace [default: see `packset where`]
     #[arg(value_name = "WS", value_parser = filled)]
     pub workspace: Option<String>,
 }
@@ -370,7 +394,7 @@ pub struct Grade {
     /// The claim's id
     #[arg(value_name = "ID", value_parser = filled)]
     pub id: String,
-    /// The workspace [default: see `packset which`]
+    /// The workspace [default: see `packset where`]
     #[arg(value_name = "WS", value_parser = filled)]
     pub workspace: Option<String>,
 }
@@ -395,7 +419,7 @@ pub struct Consolidate {
     /// Close the earlier claim of each pair
     #[arg(long)]
     pub apply: bool,
-    /// The workspace [default: see `packset which`]
+    /// The workspace [default: see `packset where`]
     #[arg(value_name = "WS", value_parser = filled)]
     pub workspace: Option<String>,
 }
@@ -406,7 +430,7 @@ pub struct Hubs {
     /// Most claims to print
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = at_least_one)]
     pub limit: u32,
-    /// The workspace [default: see `packset which`]
+    /// The workspace [default: see `packset where`]
     #[arg(value_name = "WS", value_parser = filled)]
     pub workspace: Option<String>,
 }
@@ -452,7 +476,7 @@ pub struct Citers {
     /// The accession: deed-... or sha256:...
     #[arg(value_name = "ACCESSION", value_parser = filled)]
     pub accession: String,
-    /// The workspace [default: see `packset which`]
+    /// The workspace [default: see `packset where`]
     #[arg(value_name = "WS", value_parser = filled)]
     pub workspace: Option<String>,
 }
@@ -463,7 +487,7 @@ pub struct Cards {
     /// The cards, and the claims, of this set
     #[arg(long, value_name = "NAME", value_parser = filled)]
     pub set: Option<String>,
-    /// The workspace [default: see `packset which`]
+    /// The workspace [default: see `packset where`]
     #[arg(value_name = "WS", value_parser = filled)]
     pub workspace: Option<String>,
 }
@@ -551,7 +575,7 @@ pub struct Proposals {
     /// What to do but list them.
     #[command(subcommand)]
     pub what: Option<ProposalsVerb>,
-    /// The workspace [default: see `packset which`]
+    /// The workspace [default: see `packset where`]
     #[arg(value_name = "WS", value_parser = filled)]
     pub workspace: Option<String>,
 }
@@ -572,7 +596,7 @@ pub struct Mine {
     /// The transcript that must bear it out: only what it says can be accepted
     #[arg(long, value_name = "FILE", value_parser = filled)]
     pub transcript: Option<String>,
-    /// The workspace [default: see `packset which`]
+    /// The workspace [default: see `packset where`]
     #[arg(value_name = "WS", value_parser = filled)]
     pub workspace: Option<String>,
 }
@@ -594,7 +618,7 @@ pub struct Show {
     /// The record's id
     #[arg(value_name = "ID", value_parser = filled)]
     pub id: String,
-    /// The workspace [default: see `packset which`]
+    /// The workspace [default: see `packset where`]
     #[arg(value_name = "WS", value_parser = filled)]
     pub workspace: Option<String>,
 }
@@ -716,12 +740,20 @@ pub struct Serve {
     pub decay: Option<String>,
 }
 
-/// `which`.
+/// `where`.
 #[derive(Debug, clap::Args)]
-pub struct Which {
+pub struct Where {
     /// Say how the workspace and the pack's home were found
     #[arg(long)]
     pub explain: bool,
+}
+
+/// `doctor`.
+#[derive(Debug, clap::Args)]
+pub struct Doctor {
+    /// Narrow modes that let others in, and put back a store's missing LOCK file
+    #[arg(long)]
+    pub fix: bool,
 }
 
 /// Words as one text, without blanks at its ends.

@@ -12,11 +12,11 @@ use std::path::{Path, PathBuf};
 use packset_segments::vfs::{Kind, Vfs};
 
 /// The seat's own file of variables, below `$HOME`.
-const SEAT_FILE: &str = ".config/ljos/env";
+pub(crate) const SEAT_FILE: &str = ".config/ljos/env";
 
 /// Largest seat file that is read, in bytes. A hand-written file has a few hundred; anything
 /// beyond this is not one.
-const SEAT_FILE_MAX_BYTES: u64 = 1 << 20;
+pub(crate) const SEAT_FILE_MAX_BYTES: u64 = 1 << 20;
 
 /// What the process was started with.
 #[derive(Clone, Debug, Default)]

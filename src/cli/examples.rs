@@ -105,7 +105,8 @@ Prints when the claim is due next."
 
 pub(super) const SWEEP_END: &str = ends_with!(
     "  packset sweep
-  packset sweep scratch"
+  packset sweep scratch
+  packset sweep --all"
 );
 
 pub(super) const UPDATE_END: &str = ends_with!(
@@ -295,12 +296,65 @@ pub(super) const MCP_END: &str = ends_with!(
 
 Clients start it themselves. It only reads, works with no writer running, and
 ends when its input does. Without a workspace in a call it is the one that
-`packset which` prints."
+`packset where` prints."
+);
+
+pub(super) const ENSURE_END: &str = ends_with!(
+    "  packset ensure
+  eval \"$(packset ensure)\"; export PACKSET_URL
+
+Prints PACKSET_URL=... and INSIDE_MEMORY_URL=.... Any number of shells may ask
+at once: one writer comes of it. One that is older than this program makes way."
+);
+
+pub(super) const START_END: &str = ends_with!(
+    "  packset start
+
+Its log is packset/packsetd-PORT.log in $XDG_STATE_HOME, else ~/.local/state."
+);
+
+pub(super) const STOP_END: &str = ends_with!(
+    "  packset stop
+
+It finishes what it was asked. Another home's writer on the port is left alone."
+);
+
+pub(super) const PORT_END: &str = ends_with!(
+    "  packset port
+
+PACKSET_PORT, else GROK_MEM_PORT, else 8761."
+);
+
+pub(super) const URL_END: &str = ends_with!(
+    "  packset url
+
+Prints what `packset ensure` prints, and starts nothing."
 );
 
 pub(super) const WHICH_END: &str = ends_with!(
     "  packset which
-  packset which --explain"
+
+PACKSET_BIN, else packsetd beside this program, else packsetd on PATH."
+);
+
+pub(super) const WHERE_END: &str = ends_with!(
+    "  packset where
+  packset where --explain"
+);
+
+pub(super) const MIGRATE_HOME_END: &str = ends_with!(
+    "  packset migrate-home
+
+Moves ~/.grokinside/memory to $XDG_DATA_HOME/packset or ~/.local/share/packset
+and leaves a link. Nothing is copied; what is in the way is named."
+);
+
+pub(super) const DOCTOR_END: &str = ends_with!(
+    "  packset doctor
+  packset doctor --fix
+
+Prints one finding a line: ok, warn or fail, what was looked at, what was found,
+and what helps. Exits 1 if anything fails."
 );
 
 pub(super) const PROGRAM_END: &str = ends_with!(
@@ -309,6 +363,6 @@ pub(super) const PROGRAM_END: &str = ends_with!(
   packset help search
 
 A workspace that is not named is PACKSET_WORKSPACE, else the git remote of the
-working directory, else `default`; `packset which --explain` shows which.
+working directory, else `default`; `packset where --explain` shows which.
 `--` ends the flags: packset forget -- -odd"
 );

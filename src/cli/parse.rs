@@ -166,6 +166,9 @@ fn known_as(word: &str) -> Option<&'static str> {
         "drop" => "forget",
         "history" => "log",
         "fsck" | "check" => "verify",
+        "down" | "kill" => "stop",
+        "up" => "ensure",
+        "whereami" => "where",
         "version" => "--version",
         _ => return None,
     })
@@ -222,7 +225,7 @@ mod tests {
 
     #[test]
     fn refused_with_64() {
-        let table: [(&[&str], &str); 34] = [
+        let table: [(&[&str], &str); 35] = [
             (&["remember", "word", "--flag", "tail"], "remember takes no flag --flag"),
             (&["remember", "-5"], "remember takes no flag -5"),
             (&["search", "-x", "q"], "search takes no flag -x"),
@@ -256,7 +259,8 @@ mod tests {
             (&["search", "--quiet=yes", "q"], "--quiet takes no value"),
             (&["atoms", "a", "b"], "atoms has no use for the word \"b\""),
             (&["delete", "a", "b"], "delete has no use for the word \"b\""),
-            (&["which", "a"], "which has no use for the word \"a\""),
+            (&["where", "a"], "where has no use for the word \"a\""),
+            (&["ensure", "a"], "ensure has no use for the word \"a\""),
             (&["status", "--all", "w"], "--all and WS exclude each other"),
             (&["compact", "w", "--all"], "WS and --all exclude each other"),
             (
@@ -291,7 +295,7 @@ mod tests {
 
     #[test]
     fn every_verb_takes_what_it_should() {
-        let lines: [&[&str]; 16] = [
+        let lines: [&[&str]; 19] = [
             &["prefer", "--workspace", "w", "t"],
             &["search", "--as-of", "t", "--known-at", "t", "--kind", "k", "--set", "s", "q", "q"],
             &["atoms", "--as-of", "t", "--known-at", "t", "--kind", "k", "w"],
@@ -306,8 +310,11 @@ mod tests {
             &["compact", "w"],
             &["verify", "w"],
             &["verify", "--all"],
-            &["which"],
-            &["which", "--explain"],
+            &["where"],
+            &["where", "--explain"],
+            &["sweep", "--all"],
+            &["doctor", "--fix"],
+            &["ensure"],
         ];
         for line in lines {
             verb(line);
@@ -350,7 +357,7 @@ mod tests {
     fn long_help_has_examples_and_codes_and_short_help_is_short() {
         let verbs: Vec<String> =
             Args::command().get_subcommands().map(|verb| verb.get_name().to_owned()).collect();
-        assert_eq!(verbs.len(), 41);
+        assert_eq!(verbs.len(), 49);
         for verb in &verbs {
             let long = shown(&[verb, "--help"]);
             assert!(long.contains("Examples:\n  packset "), "{verb}");

@@ -16,8 +16,12 @@ pub mod compact;
 pub mod consolidate;
 pub mod delete;
 pub mod diff;
+#[cfg(unix)]
+pub mod doctor;
 pub mod document;
 pub mod due;
+#[cfg(unix)]
+pub mod ensure;
 pub mod export;
 pub mod fire;
 pub mod forget;
@@ -28,7 +32,10 @@ pub mod island;
 pub mod islands;
 pub mod log;
 pub mod mcp;
+#[cfg(unix)]
+pub mod migrate_home;
 pub mod pin;
+pub mod place;
 pub mod proposals;
 pub mod propose;
 pub mod purge;
@@ -40,10 +47,14 @@ pub mod serve;
 pub mod set;
 pub mod show;
 pub mod status;
+#[cfg(unix)]
+pub mod stop;
 pub mod sweep;
 pub mod undo;
 pub mod update;
+pub mod url;
 pub mod verify;
+#[cfg(unix)]
 pub mod which;
 pub mod why;
 

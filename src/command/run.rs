@@ -94,14 +94,34 @@ fn dispatch(context: &mut Context<'_>, verb: Verb) -> Result<Exit, Failure> {
         Verb::Purge(args) => command::purge::run(context, &args),
         Verb::Compact(args) => command::compact::run(context, &args),
         Verb::Verify(args) => command::verify::run(context, &args),
+        Verb::Port => command::url::port(context),
+        Verb::Url => command::url::run(context),
+        Verb::Where(args) => command::place::run(context, &args),
         #[cfg(unix)]
         Verb::Serve(args) => command::serve::run(context, &args),
+        #[cfg(unix)]
+        Verb::Ensure => command::ensure::run(context),
+        #[cfg(unix)]
+        Verb::Start => command::ensure::start(context),
+        #[cfg(unix)]
+        Verb::Stop => command::stop::run(context),
+        #[cfg(unix)]
+        Verb::Which => command::which::run(context),
+        #[cfg(unix)]
+        Verb::MigrateHome => command::migrate_home::run(context),
+        #[cfg(unix)]
+        Verb::Doctor(args) => command::doctor::run(context, &args),
         #[cfg(not(unix))]
-        Verb::Serve(_) => {
+        Verb::Serve(_)
+        | Verb::Ensure
+        | Verb::Start
+        | Verb::Stop
+        | Verb::Which
+        | Verb::MigrateHome
+        | Verb::Doctor(_) => {
             Err(Failure::new(FailureKind::Refused, "the writer runs on Unix alone so far"))
         }
         Verb::Mcp => command::mcp::run(context),
-        Verb::Which(args) => command::which::run(context, &args),
     }
 }
 
@@ -145,40 +165,40 @@ mod tests {
     }
 
     #[test]
-    fn which_prints_the_workspace() {
-        assert_eq!(ran(&["which"], &VARS), (0, "ws\n".into(), String::new()));
-        let json = "{\"schema\":\"packset.which/v1\",\"workspace\":\"ws\"}\n";
-        assert_eq!(ran(&["which", "--json"], &VARS), (0, json.into(), String::new()));
-        assert_eq!(ran(&["which"], &[]), (0, "default\n".into(), String::new()), "needs no home");
+    fn where_prints_the_workspace() {
+        assert_eq!(ran(&["where"], &VARS), (0, "ws\n".into(), String::new()));
+        let json = "{\"schema\":\"packset.where/v1\",\"workspace\":\"ws\"}\n";
+        assert_eq!(ran(&["where", "--json"], &VARS), (0, json.into(), String::new()));
+        assert_eq!(ran(&["where"], &[]), (0, "default\n".into(), String::new()), "needs no home");
     }
 
     #[test]
-    fn which_explains() {
+    fn where_explains() {
         let out = "workspace\tws\tPACKSET_WORKSPACE\n\
                    home\t/h/.local/share/packset\tthe default below HOME\n";
-        assert_eq!(ran(&["which", "--explain"], &VARS), (0, out.into(), String::new()));
-        let (code, out, err) = ran(&["which", "--explain"], &[]);
+        assert_eq!(ran(&["where", "--explain"], &VARS), (0, out.into(), String::new()));
+        let (code, out, err) = ran(&["where", "--explain"], &[]);
         assert_eq!((code, out.as_str()), (1, ""));
         assert!(err.starts_with("packset: there is no home") && err.contains("\nhint: "), "{err}");
-        let (_, out, _) = ran(&["which", "--explain", "--json"], &VARS);
+        let (_, out, _) = ran(&["where", "--explain", "--json"], &VARS);
         let json: serde_json::Value = serde_json::from_str(&out).unwrap();
         assert_eq!(json["home"], "/h/.local/share/packset");
         assert_eq!(json["home_usable"], true);
     }
 
     #[test]
-    fn which_names_an_old_store_and_still_explains() {
+    fn where_names_an_old_store_and_still_explains() {
         let mut disk = Disk::default();
         disk.file("/h/.grokinside/memory/memory.lmdb/data.mdb", "");
         let (mut ui, out, err) = caught(Stream::default());
-        assert_eq!(run_with(&["which", "--explain"], &VARS, disk, &mut ui), Exit::Done);
+        assert_eq!(run_with(&["where", "--explain"], &VARS, disk, &mut ui), Exit::Done);
         assert!(out.text().contains("home\t/h/.grokinside/memory\t"), "{}", out.text());
         assert!(err.text().contains("older program"), "{}", err.text());
     }
 
     #[test]
     fn help_goes_to_stdout_and_no_verb_to_stderr() {
-        for line in [&["-h"][..], &["help"], &["--version"], &["which", "x", "--help"]] {
+        for line in [&["-h"][..], &["help"], &["--version"], &["where", "x", "--help"]] {
             let (code, out, err) = ran(line, &VARS);
             assert_eq!((code, err.as_str(), out.is_empty()), (0, "", false), "{line:?}");
         }
@@ -189,10 +209,10 @@ mod tests {
 
     #[test]
     fn a_refusal_is_two_lines_on_stderr() {
-        let (code, out, err) = ran(&["which", "--odd"], &VARS);
+        let (code, out, err) = ran(&["where", "--odd"], &VARS);
         assert_eq!((code, out.as_str()), (64, ""));
         let lines: Vec<&str> = err.lines().collect();
-        assert_eq!(lines[0], "packset: which takes no flag --odd");
+        assert_eq!(lines[0], "packset: where takes no flag --odd");
         assert!(lines.len() == 2 && lines[1].starts_with("hint: "), "{err}");
     }
 
@@ -200,7 +220,7 @@ mod tests {
     fn an_unreadable_seat_file_is_said_once_and_stops_nothing() {
         let mut disk = Disk::default();
         disk.dir("/h/.config/ljos/env");
-        let mut env = Env::new(["which"], VARS, Some(Path::new("/w")));
+        let mut env = Env::new(["where"], VARS, Some(Path::new("/w")));
         env.read_seat_file(&disk);
         let (mut ui, out, err) = caught(Stream::default());
         let clock = Arc::new(FixedClock(Micros(0)));
@@ -224,7 +244,7 @@ mod tests {
     #[test]
     fn a_gone_reader_ends_in_0_and_a_full_disk_in_74() {
         for (kind, code) in [(io::ErrorKind::BrokenPipe, 0), (io::ErrorKind::StorageFull, 74)] {
-            for line in [&["which"][..], &["-h"]] {
+            for line in [&["where"][..], &["-h"]] {
                 let (_, _, err) = caught(Stream::default());
                 let mut ui = Ui::new(
                     (Box::new(Failing(kind)), Stream::default()),

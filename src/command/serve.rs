@@ -17,12 +17,10 @@ use crate::cli::{Exit, Failure, FailureKind};
 use crate::command::Context;
 use crate::desk::Desk;
 use crate::pack::home;
+use crate::place;
 use crate::serve::hold::{self, Hold, Runtime};
 use crate::serve::routing::Routing;
 use crate::serve::{self, Listener, Settings, Stop};
-
-/// The port when nothing names one (the page).
-const PORT: u16 = 8761;
 
 /// How long to wait for the writer before, which may be on its way out.
 const HANDOVER: Duration = Duration::from_millis(500);
@@ -76,10 +74,7 @@ pub fn run(context: &mut Context<'_>, args: &Serve) -> Result<Exit, Failure> {
         Some(off) if off.eq_ignore_ascii_case("off") => None,
         _ => Some(hold.token(&*vfs)?),
     };
-    let port = args.port.unwrap_or_else(|| {
-        let named = context.env.get("PACKSET_PORT").or_else(|| context.env.get("GROK_MEM_PORT"));
-        named.and_then(|port| port.trim().parse().ok()).unwrap_or(PORT)
-    });
+    let port = args.port.unwrap_or_else(|| place::port(&context.env));
     let listener = match &args.socket {
         Some(path) => Listener::unix(&*vfs, &context.path(path))?,
         None => Listener::tcp(port)?,

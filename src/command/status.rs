@@ -1,5 +1,7 @@
 //! `packset status [--all | WS]`: what a workspace holds, counted, and whether a writer is up.
 
+use std::path::Path;
+
 use serde_json::json;
 
 use crate::cli::args::Scope;
@@ -23,10 +25,31 @@ pub fn run(context: &mut Context<'_>, args: &Scope) -> Result<Exit, Failure> {
     } else {
         let where_it_is = match Address::of(&context.env) {
             Address::Writer(url) => format!("packset: up on {url} (packsetd ok)"),
-            _ => format!("packset: on the files at {}", context.home()?.display()),
+            _ => {
+                let home = context.home()?;
+                match writer(context, &home) {
+                    Some(url) => format!("packset: up on {url} (packsetd ok)"),
+                    None => format!("packset: on the files at {}", home.display()),
+                }
+            }
         };
         context.ui.line(&where_it_is)?;
         context.ui.line(&super::pretty(&super::titled("status", answer)))?;
     }
     Ok(Exit::Done)
+}
+
+/// Where the writer of the home answers, if it has one.
+#[cfg(unix)]
+fn writer(context: &Context<'_>, home: &Path) -> Option<String> {
+    use crate::lifecycle::{Health, State, find, health};
+    match find(&*context.vfs, home) {
+        Ok(State::Up(writer)) if health(&writer) == Health::Writer => Some(writer.url),
+        _ => None,
+    }
+}
+
+#[cfg(not(unix))]
+fn writer(_: &Context<'_>, _: &Path) -> Option<String> {
+    None
 }

@@ -1,51 +1,25 @@
-//! `packset which`: the workspace in force, and with `--explain` how it and the home were found.
-//!
-//! Touches no store, so that it can explain why one is not found.
+//! `packset which`: the program that serves, for whoever starts it by other means.
 
 use serde_json::json;
 
-use crate::cli::args::Which;
-use crate::cli::ui::Cell;
-use crate::cli::{Exit, Failure};
-use crate::command::{Context, schema};
-use crate::place;
+use crate::cli::{Exit, Failure, FailureKind};
+use crate::command::Context;
+use crate::lifecycle::start::daemon;
 
 /// Runs the verb.
 ///
 /// # Errors
-/// A name that no workspace can have; with `--explain` also no home.
-pub fn run(context: &mut Context<'_>, args: &Which) -> Result<Exit, Failure> {
-    let workspace = context.workspace(None)?;
-    let home = match args.explain {
-        true => Some(place::home(&context.env, &*context.vfs)?),
-        false => None,
-    };
+/// No such program.
+pub fn run(context: &mut Context<'_>) -> Result<Exit, Failure> {
+    let found = daemon(&context.env, &*context.vfs).ok_or_else(|| {
+        let message = "there is no packsetd beside packset or on PATH";
+        Failure::new(FailureKind::Missing, message).hint("`packset serve` is the same")
+    })?;
+    let path = found.to_string_lossy();
     if context.json {
-        let mut answer = json!({ "schema": schema("which"), "workspace": workspace.name });
-        if let Some(home) = home {
-            answer["workspace_from"] = workspace.how.to_string().into();
-            answer["home"] = home.path.to_string_lossy().into();
-            answer["home_from"] = home.how.to_string().into();
-            answer["home_usable"] = home.old_store.is_none().into();
-        }
-        context.ui.json(&answer)?;
-        return Ok(Exit::Done);
-    }
-    let Some(home) = home else {
-        context.ui.row(&[Cell::plain(workspace.name)])?;
-        return Ok(Exit::Done);
-    };
-    let path = home.path.to_string_lossy();
-    let rows = [
-        ("workspace", &*workspace.name, workspace.how.to_string()),
-        ("home", &path, home.how.to_string()),
-    ];
-    for (what, value, how) in rows {
-        context.ui.row(&[Cell::dim(what), Cell::plain(value), Cell::dim(how)])?;
-    }
-    if let Err(error) = home.usable() {
-        let failure = Failure::from(error);
-        context.ui.note(&failure.to_string());
+        context.answer("which", json!({ "program": path }))?;
+    } else {
+        context.ui.line(&path)?;
     }
     Ok(Exit::Done)
 }

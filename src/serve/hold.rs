@@ -15,11 +15,11 @@ use serde_json::{Value, json};
 use super::guard::{TOKEN_DIGITS, Token};
 
 /// Held by the one writer of a home.
-const LOCK: &str = "serve.lock";
+pub const LOCK: &str = "serve.lock";
 /// The token's file.
-const TOKEN: &str = "token";
+pub const TOKEN: &str = "token";
 /// The runtime file.
-const RUNTIME: &str = "serve.json";
+pub const RUNTIME: &str = "serve.json";
 
 /// Why a home cannot be served.
 #[derive(Debug, thiserror::Error)]

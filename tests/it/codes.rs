@@ -53,7 +53,7 @@ fn a_full_disk_behind_stdout_is_74() {
         &["atoms"][..],
         &["search", "claim"],
         &["status"],
-        &["which"],
+        &["where"],
         &["verify"],
         &["export", "--into", "out", "--json"],
         &["import", "--json", "/dev/null"],
@@ -137,7 +137,7 @@ fn nonsense_in_the_environment_is_64() {
         ("PACKSET_LOCK_TIMEOUT_MS", "soon", &["remember", "Two."]),
         ("PACKSET_LOCK_TIMEOUT_MS", "-1", &search),
         ("PACKSET_WORKSPACE", "a\nb", &search),
-        ("PACKSET_WORKSPACE", " ", &["which"]),
+        ("PACKSET_WORKSPACE", " ", &["where"]),
     ] {
         pack.run(args.iter().copied()).var(name, value).done().fails(64).err_has(name);
     }

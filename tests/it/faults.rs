@@ -389,7 +389,7 @@ fn reading() {
         &["status", "--all"],
         &["verify"],
         &["verify", "--all"],
-        &["which", "--explain"],
+        &["where", "--explain"],
         &["show", "a"],
         &["why", "a", "--query", "vault"],
         &["log"],

@@ -7,7 +7,7 @@ use crate::harness::Pack;
 
 const VERBS: [&str; 17] = [
     "remember", "prefer", "search", "atoms", "status", "forget", "export", "import", "delete",
-    "compact", "verify", "which", "show", "log", "diff", "undo", "why",
+    "compact", "verify", "where", "show", "log", "diff", "undo", "why",
 ];
 
 #[test]
@@ -94,7 +94,7 @@ fn what_makes_no_sense_is_64_in_one_line_with_a_hint() {
         (&["export"], "--into"),
         (&["import"], "FILE"),
         (&["import", "--batch", "0", "f"], "--batch"),
-        (&["which", "ws"], "\"ws\""),
+        (&["where", "ws"], "\"ws\""),
         (&["show"], "ID"),
         (&["rm", "x"], "did you mean delete?"),
         (&["list"], "did you mean atoms?"),

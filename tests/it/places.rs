@@ -49,11 +49,11 @@ fn modes_do_not_depend_on_the_umask() {
 #[test]
 fn without_a_home_there_is_no_pack() {
     let pack = Pack::new();
-    for args in [&["remember", "One."][..], &["search", "one"], &["which", "--explain"]] {
+    for args in [&["remember", "One."][..], &["search", "one"], &["where", "--explain"]] {
         let done = pack.run(args.iter().copied()).no_var("HOME").done().fails(1);
         done.err_has("HOME is not set").err_has("hint: set HOME");
     }
-    pack.run(["which"]).no_var("HOME").done().code(0).out("default\n");
+    pack.run(["where"]).no_var("HOME").done().code(0).out("default\n");
     pack.run(["remember", "-h"]).no_var("HOME").done().code(0);
     let xdg = pack.root.join("xdg");
     let run = pack.run(["remember", "One."]).no_var("HOME").var("XDG_DATA_HOME", &xdg);
@@ -93,8 +93,8 @@ fn an_older_programs_home_is_named_and_left_alone() {
         let done = done.done().fails(1);
         done.err_has("memory.lmdb").err_has("export --into DIR").err_has("packset import");
     }
-    pack.ok(["which", "--explain"]).err_has("memory.lmdb");
-    let answer = pack.ok(["which", "--explain", "--json"]).json();
+    pack.ok(["where", "--explain"]).err_has("memory.lmdb");
+    let answer = pack.ok(["where", "--explain", "--json"]).json();
     assert_eq!(answer["home_usable"], false);
     assert_eq!(all_files(&pack.root), before);
     // Once the home is ours, the old store beside it is no reason any more.
@@ -169,8 +169,8 @@ fn a_forgotten_workspace_frees_its_ids() {
 #[test]
 fn the_variable_names_the_workspace() {
     let pack = Pack::new().var("PACKSET_WORKSPACE", "mine");
-    pack.ok(["which"]).out("mine\n");
-    pack.ok(["which", "--explain"]).out_has("mine\tPACKSET_WORKSPACE\n");
+    pack.ok(["where"]).out("mine\n");
+    pack.ok(["where", "--explain"]).out_has("mine\tPACKSET_WORKSPACE\n");
     pack.remember("One.");
     assert_eq!(pack.atoms(&["mine"]).len(), 1);
     pack.ok(["remember", "--workspace", "other", "Two."]);
@@ -201,11 +201,11 @@ fn a_git_remote_names_the_workspace_in_every_worktree() {
     if !git(&repo, &["init", "-q", "."]) {
         return skip("there is no git");
     }
-    let which = |dir: &Path| pack.run(["which"]).cwd(dir).done().code(0).out;
+    let which = |dir: &Path| pack.run(["where"]).cwd(dir).done().code(0).out;
     assert_eq!(which(&repo), "default\n", "no remote yet");
     git(&repo, &["remote", "add", "origin", "https://me:pass@Example.org:8443/team/tool.git"]);
     let name = "git:example.org/team/tool\n";
-    let explained = pack.run(["which", "--explain"]).cwd(&repo).done().code(0);
+    let explained = pack.run(["where", "--explain"]).cwd(&repo).done().code(0);
     explained.out_has("remote origin in ").never_says("pass");
     git(&repo, &["config", "user.name", "A"]);
     git(&repo, &["config", "user.email", "a@example.org"]);
@@ -231,6 +231,6 @@ fn the_seat_file_adds_variables_and_replaces_none() {
     let dir = pack.root.join("home/.config/ljos");
     fs::create_dir_all(&dir).unwrap();
     fs::write(dir.join("env"), "# seat\nPACKSET_WORKSPACE = seat\n").unwrap();
-    pack.ok(["which"]).out("seat\n");
-    pack.run(["which"]).var("PACKSET_WORKSPACE", "own").done().code(0).out("own\n");
+    pack.ok(["where"]).out("seat\n");
+    pack.run(["where"]).var("PACKSET_WORKSPACE", "own").done().code(0).out("own\n");
 }

@@ -368,14 +368,14 @@ fn import_json_and_columns() {
 #[test]
 fn which_prints_the_workspace() {
     let pack = Pack::new();
-    pack.ok(["which"]).out("default\n").err("");
-    let answer = pack.ok(["which", "--json"]).json();
-    assert_eq!(answer, json!({ "schema": "packset.which/v1", "workspace": "default" }));
-    let answer = pack.ok(["which", "--json", "--explain"]).json();
+    pack.ok(["where"]).out("default\n").err("");
+    let answer = pack.ok(["where", "--json"]).json();
+    assert_eq!(answer, json!({ "schema": "packset.where/v1", "workspace": "default" }));
+    let answer = pack.ok(["where", "--json", "--explain"]).json();
     let shape = ["schema", "workspace", "workspace_from", "home", "home_from", "home_usable"];
     assert_eq!(keys(&answer), shape);
     assert_eq!(answer["home"], pack.home().to_str().unwrap());
-    let rows = pack.ok(["which", "--explain"]).out;
+    let rows = pack.ok(["where", "--explain"]).out;
     let rows: Vec<Vec<&str>> = rows.lines().map(|row| row.split('\t').collect()).collect();
     assert_eq!(rows[0][..2], ["workspace", "default"]);
     assert_eq!(rows[1][..2], ["home", pack.home().to_str().unwrap()]);
