@@ -26,6 +26,7 @@
 //! | [`claim`] | what a written claim does, decided under the lock |
 //! | [`pack`] | versions, views, commits, merges |
 //! | [`search`] | which claims answer, in which order |
+//! | [`encode`] | the children that turn texts into vectors |
 //! | [`cards`] | what stands beside the claims: cards, the pin, the attachment |
 //! | [`claim::proposals`] | which writes wait for a person, and how one accepts them |
 //! | [`review`] | when a claim is looked at again, and what is forgotten |
@@ -69,6 +70,7 @@ pub mod command;
 pub mod desk;
 #[cfg(test)]
 mod disk;
+pub mod encode;
 pub mod graph;
 #[cfg(unix)]
 pub mod lifecycle;

@@ -20,6 +20,7 @@ mod codes;
 mod corpus;
 mod crowd;
 mod damage;
+mod encode;
 mod faults;
 mod faults_known;
 mod grammar;
