@@ -112,7 +112,7 @@ fn a_missing_encoder_and_one_that_is_switched_off_are_said() {
     );
     assert_eq!(off.ok(["search", "--json", "cat"]).json()["engine"], "linear");
     // A search asked to rerank with nothing to do it says so and keeps its order.
-    off.remember("The cat is in.");
+    off.remember("Mice fear my cat.");
     let answer = off.ok(["search", "--json", "--rerank", "cat"]).json();
     assert_eq!(answer["rerank"], "absent");
 }
