@@ -468,7 +468,7 @@ impl Job {
 }
 
 /// What the parser says, without its own count of lines: it saw only this one.
-pub(super) fn no_json(error: &serde_json::Error) -> String {
+pub(crate) fn no_json(error: &serde_json::Error) -> String {
     let said = error.to_string();
     let what = said.split(" at line ").next().unwrap_or_default();
     format!("it is no JSON: {what} at column {}", error.column())
@@ -500,6 +500,6 @@ fn read_into(record: &mut Record, line: &[u8]) -> serde_json::Result<()> {
 }
 
 /// A line without its end, and without the mark that some editors put before the first one.
-pub(super) fn trimmed(line: &[u8]) -> &[u8] {
+pub(crate) fn trimmed(line: &[u8]) -> &[u8] {
     line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line).trim_ascii()
 }

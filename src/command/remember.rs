@@ -1,26 +1,13 @@
 //! `packset remember TEXT` and `packset prefer TEXT`: one claim, durable before it is answered.
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use crate::atom::{Kind, SCHEMA};
+use crate::atom::Kind;
 use crate::cli::args::Claim;
 use crate::cli::ui::Cell;
 use crate::cli::{Exit, Failure};
 use crate::command::{Context, count, text};
-use crate::desk::{Given, route};
-use crate::pack::record::Record;
-
-/// A claim that was given in words.
-pub(crate) fn in_words(kind: Kind, text: &str, workspace: &str) -> Record {
-    let Given(record) = Given::of([
-        ("schema", json!(SCHEMA)),
-        ("kind", json!(kind.name())),
-        ("level", json!("explicit")),
-        ("text", json!(text)),
-        ("workspace", json!(workspace)),
-    ]);
-    record
-}
+use crate::desk::{Given, atoms, route};
 
 /// Runs either verb; `kind` is what tells them apart.
 ///
@@ -29,7 +16,7 @@ pub(crate) fn in_words(kind: Kind, text: &str, workspace: &str) -> Record {
 pub fn run(context: &mut Context<'_>, args: &Claim, kind: Kind) -> Result<Exit, Failure> {
     let verb = if kind == Kind::Preference { "prefer" } else { "remember" };
     let name = context.workspace(args.within.workspace.as_deref())?.name;
-    let claim = in_words(kind, &args.text(), &name);
+    let claim = atoms::in_words(kind, &args.text(), &name);
     let answer = context.ask(&route::POST_ATOM, Given(claim))?;
     let record = &answer["record"];
     context.warn(record);

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::refusal::of_change;
 use super::{Desk, Given, Stages, gap};
-use crate::atom::{Kind, is_accession};
+use crate::atom::{Kind, SCHEMA, is_accession};
 use crate::claim::{self, Written, proposals};
 use crate::cli::{Failure, FailureKind};
 use crate::pack::record::{self, Record};
@@ -17,6 +17,18 @@ use crate::text::Tokenizer;
 /// The number of the commit that did it.
 pub(super) fn generation(committed: Option<Committed>) -> Option<u64> {
     committed.map(|committed| committed.generation)
+}
+
+/// A claim that was given in words.
+pub fn in_words(kind: Kind, text: &str, workspace: &str) -> Record {
+    let Given(record) = Given::of([
+        ("schema", json!(SCHEMA)),
+        ("kind", json!(kind.name())),
+        ("level", json!("explicit")),
+        ("text", json!(text)),
+        ("workspace", json!(workspace)),
+    ]);
+    record
 }
 
 /// Stores one claim: what was given is the claim. One that nobody stands behind yet is held as a

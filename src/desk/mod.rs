@@ -13,6 +13,7 @@
 //! when the write is durable; a request that changes nothing takes no lock.
 
 pub mod atoms;
+pub mod batch;
 pub mod cards;
 pub mod census;
 pub mod find;

@@ -118,7 +118,6 @@ fn schema(is: Type, in_query: bool) -> Value {
         Type::List if in_query => json!({ "type": "string", "description": "commas between" }),
         Type::List => json!({ "type": "array", "items": { "type": "string" } }),
         Type::Object => json!({ "type": "object" }),
-        Type::Objects => json!({ "type": "array", "items": { "type": "object" } }),
     }
 }
 

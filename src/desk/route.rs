@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::review;
 use super::{
-    Desk, Given, atoms, cards, census, find, graph, history, identity, openapi, proposals,
+    Desk, Given, atoms, batch, cards, census, find, graph, history, identity, openapi, proposals,
 };
 use crate::cli::Failure;
 
@@ -67,8 +67,6 @@ pub enum Type {
     List,
     /// A JSON object.
     Object,
-    /// JSON objects.
-    Objects,
 }
 
 /// Something that a request may be given.
@@ -288,6 +286,12 @@ route! { UNDO "undo" POST "/v1/undo" => Write history::undo,
 "Takes back what one commit did, by a new commit."
 [WORKSPACE, may("generation", Type::Count, "which; the newest if none is named")] }
 
+route! { BATCH "batch" POST "/v1/batch" => Write batch::run,
+"Mixed operations in one commit, answered in order."
+[WORKSPACE, must("lines", Type::Text, "one JSON object a line, each with its op"),
+ may("best_effort", Type::Flag, "do what can be done; else all or nothing"),
+ may("over_cap", Type::Flag, "store past the live cap, and forget nothing"),
+ may("rename", Type::Flag, "records go to this workspace whichever they name")] }
 route! { OPENAPI "openapi" GET "/v1/openapi.json" => Cheap openapi::describe,
 "These requests, described."
 [] }
@@ -334,6 +338,7 @@ pub static TABLE: &[&Route] = &[
     &UNDO,
     &OPENAPI,
     &RECALL,
+    &BATCH,
     &MINE,
 ];
 
@@ -351,15 +356,15 @@ pub enum Found {
 /// Finds the route of a request. The path is as it came, not decoded.
 pub fn find(method: &str, path: &str) -> Found {
     let mut found = Found::Nothing;
-    for route in TABLE {
+    // What a path names as it stands comes before what it names as an id.
+    let exact = TABLE.iter().filter(|route| route.path == path);
+    let others = TABLE.iter().filter(|route| route.path != path);
+    for route in exact.chain(others) {
         let parameter = match route.path.strip_suffix("{id}") {
             None if route.path == path => None,
-            // A path that is another route's own is not an id.
-            Some(stem) => match path.strip_prefix(stem) {
-                Some(id) if !id.is_empty() && TABLE.iter().all(|other| other.path != path) => {
-                    Some(id.to_owned())
-                }
-                _ => continue,
+            Some(stem) => match path.strip_prefix(stem).filter(|id| !id.is_empty()) {
+                Some(id) => Some(id.to_owned()),
+                None => continue,
             },
             None => continue,
         };
@@ -397,7 +402,8 @@ mod tests {
             ("GET", "/v1/atoms/", "nothing"),
             ("POST", "/v1/atoms/update", "update"),
             // An id may be a word of ours: only its POST is the other route.
-            ("GET", "/v1/atoms/update", "method"),
+            ("GET", "/v1/atoms/update", "show update"),
+            ("DELETE", "/v1/atoms/update", "method"),
             ("PUT", "/v1/pin", "pin"),
             ("POST", "/v1/pin", "pin"),
             ("GET", "/v1/pin", "pinned"),

@@ -60,7 +60,7 @@ pub(super) fn ballot(
             return Ok(None);
         };
         let trust = segment.column(record::TRUST).map(|column| column.get(place.row));
-        let trust = trust.and_then(score::float).unwrap_or(1.0) as f32;
+        let trust = trust.and_then(score::float).unwrap_or(1.0);
         let entry = Entry {
             score: cosine + TRUST * trust,
             id: segment.id(place.row).unwrap_or_default(),

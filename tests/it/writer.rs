@@ -237,6 +237,15 @@ fn verbs_write_through_the_writer() {
     there(&["undo", "g99"]).fails(1).err_has("generation 99");
     // On the files the same is there.
     assert_eq!(pack.ok(["show", "--json", &id]).json()["tombstone"], json!(true));
+    let lines = "{\"op\":\"remember\",\"text\":\"Of a batch.\"}\n{\"op\":\"grade\",\"id\":\"nobody\"}\n";
+    let batch = |flags: &[&str]| {
+        let run = pack.run([&["batch"], flags, &["-"]].concat()).var("PACKSET_URL", &writer.url);
+        run.stdin(lines).done()
+    };
+    let refused = batch(&[]).code(1).json_lines();
+    assert_eq!((&refused[0]["ok"], &refused[1]["ok"]), (&json!(false), &json!(false)));
+    let done = batch(&["--best-effort"]).code(1).json_lines();
+    assert_eq!((&done[0]["stored"], &done[1]["ok"]), (&json!(true), &json!(false)));
     there(&["compact"]).fails(1).err_has("PACKSET_URL names a writer");
     there(&["export", "--into", "out"]).code(0);
     assert!(pack.work().join("out/default.jsonl").exists());
