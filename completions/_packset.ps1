@@ -65,26 +65,34 @@ Register-ArgumentCompleter -Native -CommandName 'packset' -ScriptBlock {
             [CompletionResult]::new('compact', 'compact', [CompletionResultType]::ParameterValue, 'Merge a workspace''s segments')
             [CompletionResult]::new('verify', 'verify', [CompletionResultType]::ParameterValue, 'Read every byte of a workspace and say what is damaged')
             [CompletionResult]::new('serve', 'serve', [CompletionResultType]::ParameterValue, 'Answer requests over HTTP, for tools that need it')
-            [CompletionResult]::new('which', 'which', [CompletionResultType]::ParameterValue, 'Print the workspace in force')
+            [CompletionResult]::new('ensure', 'ensure', [CompletionResultType]::ParameterValue, 'Start the writer if it is down, and print where it is')
+            [CompletionResult]::new('start', 'start', [CompletionResultType]::ParameterValue, 'Start the writer if it is down')
+            [CompletionResult]::new('stop', 'stop', [CompletionResultType]::ParameterValue, 'End the writer of this home')
+            [CompletionResult]::new('port', 'port', [CompletionResultType]::ParameterValue, 'Print the writer''s port')
+            [CompletionResult]::new('url', 'url', [CompletionResultType]::ParameterValue, 'Print the writer''s address')
+            [CompletionResult]::new('which', 'which', [CompletionResultType]::ParameterValue, 'Print the path of the program that serves')
+            [CompletionResult]::new('where', 'where', [CompletionResultType]::ParameterValue, 'Print the workspace in force')
+            [CompletionResult]::new('migrate-home', 'migrate-home', [CompletionResultType]::ParameterValue, 'Move a pack from the previous default home to the one of today')
+            [CompletionResult]::new('doctor', 'doctor', [CompletionResultType]::ParameterValue, 'Say what ails the pack, and what helps')
             [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
             break
         }
         'packset;remember' {
-            [CompletionResult]::new('--workspace', '--workspace', [CompletionResultType]::ParameterName, 'The workspace [default: see `packset which`]')
+            [CompletionResult]::new('--workspace', '--workspace', [CompletionResultType]::ParameterName, 'The workspace [default: see `packset where`]')
             [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON instead of columns')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             break
         }
         'packset;prefer' {
-            [CompletionResult]::new('--workspace', '--workspace', [CompletionResultType]::ParameterName, 'The workspace [default: see `packset which`]')
+            [CompletionResult]::new('--workspace', '--workspace', [CompletionResultType]::ParameterName, 'The workspace [default: see `packset where`]')
             [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON instead of columns')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             break
         }
         'packset;search' {
-            [CompletionResult]::new('--workspace', '--workspace', [CompletionResultType]::ParameterName, 'The workspace [default: see `packset which`]')
+            [CompletionResult]::new('--workspace', '--workspace', [CompletionResultType]::ParameterName, 'The workspace [default: see `packset where`]')
             [CompletionResult]::new('--as-of', '--as-of', [CompletionResultType]::ParameterName, 'What was true at this time')
             [CompletionResult]::new('--known-at', '--known-at', [CompletionResultType]::ParameterName, 'What the pack knew at this time')
             [CompletionResult]::new('--rank', '--rank', [CompletionResultType]::ParameterName, 'What the score means: the panel''s verdict or plain relevance')
@@ -129,7 +137,7 @@ Register-ArgumentCompleter -Native -CommandName 'packset' -ScriptBlock {
             break
         }
         'packset;import' {
-            [CompletionResult]::new('--workspace', '--workspace', [CompletionResultType]::ParameterName, 'The workspace [default: see `packset which`]')
+            [CompletionResult]::new('--workspace', '--workspace', [CompletionResultType]::ParameterName, 'The workspace [default: see `packset where`]')
             [CompletionResult]::new('--kind', '--kind', [CompletionResultType]::ParameterName, 'Kind of the lines that name none')
             [CompletionResult]::new('--batch', '--batch', [CompletionResultType]::ParameterName, 'Lines stored in one commit')
             [CompletionResult]::new('--records', '--records', [CompletionResultType]::ParameterName, 'Take records of any kind but a claim''s, as they are')
@@ -141,7 +149,7 @@ Register-ArgumentCompleter -Native -CommandName 'packset' -ScriptBlock {
             break
         }
         'packset;batch' {
-            [CompletionResult]::new('--workspace', '--workspace', [CompletionResultType]::ParameterName, 'The workspace [default: see `packset which`]')
+            [CompletionResult]::new('--workspace', '--workspace', [CompletionResultType]::ParameterName, 'The workspace [default: see `packset where`]')
             [CompletionResult]::new('--best-effort', '--best-effort', [CompletionResultType]::ParameterName, 'Do what can be done, and say what could not')
             [CompletionResult]::new('--over-cap', '--over-cap', [CompletionResultType]::ParameterName, 'Store past the live cap, and forget nothing')
             [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON instead of columns')
@@ -150,7 +158,7 @@ Register-ArgumentCompleter -Native -CommandName 'packset' -ScriptBlock {
             break
         }
         'packset;delete' {
-            [CompletionResult]::new('--workspace', '--workspace', [CompletionResultType]::ParameterName, 'The workspace [default: see `packset which`]')
+            [CompletionResult]::new('--workspace', '--workspace', [CompletionResultType]::ParameterName, 'The workspace [default: see `packset where`]')
             [CompletionResult]::new('--why', '--why', [CompletionResultType]::ParameterName, 'The accession of the deed that withdraws the claim')
             [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON instead of columns')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
@@ -171,13 +179,14 @@ Register-ArgumentCompleter -Native -CommandName 'packset' -ScriptBlock {
             break
         }
         'packset;sweep' {
+            [CompletionResult]::new('--all', '--all', [CompletionResultType]::ParameterName, 'Every workspace of the pack')
             [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON instead of columns')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             break
         }
         'packset;update' {
-            [CompletionResult]::new('--workspace', '--workspace', [CompletionResultType]::ParameterName, 'The workspace [default: see `packset which`]')
+            [CompletionResult]::new('--workspace', '--workspace', [CompletionResultType]::ParameterName, 'The workspace [default: see `packset where`]')
             [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON instead of columns')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
@@ -204,7 +213,7 @@ Register-ArgumentCompleter -Native -CommandName 'packset' -ScriptBlock {
             break
         }
         'packset;island' {
-            [CompletionResult]::new('--workspace', '--workspace', [CompletionResultType]::ParameterName, 'The workspace [default: see `packset which`]')
+            [CompletionResult]::new('--workspace', '--workspace', [CompletionResultType]::ParameterName, 'The workspace [default: see `packset where`]')
             [CompletionResult]::new('--limit', '--limit', [CompletionResultType]::ParameterName, 'Most claims to print')
             [CompletionResult]::new('--fire', '--fire', [CompletionResultType]::ParameterName, 'Wire the top eight together, once an hour for one cue')
             [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON instead of columns')
@@ -213,7 +222,7 @@ Register-ArgumentCompleter -Native -CommandName 'packset' -ScriptBlock {
             break
         }
         'packset;fire' {
-            [CompletionResult]::new('--workspace', '--workspace', [CompletionResultType]::ParameterName, 'The workspace [default: see `packset which`]')
+            [CompletionResult]::new('--workspace', '--workspace', [CompletionResultType]::ParameterName, 'The workspace [default: see `packset where`]')
             [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON instead of columns')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
@@ -239,7 +248,7 @@ Register-ArgumentCompleter -Native -CommandName 'packset' -ScriptBlock {
             break
         }
         'packset;card' {
-            [CompletionResult]::new('--workspace', '--workspace', [CompletionResultType]::ParameterName, 'The workspace [default: see `packset which`]')
+            [CompletionResult]::new('--workspace', '--workspace', [CompletionResultType]::ParameterName, 'The workspace [default: see `packset where`]')
             [CompletionResult]::new('--set', '--set', [CompletionResultType]::ParameterName, 'The set whose card it is')
             [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON instead of columns')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
@@ -247,7 +256,7 @@ Register-ArgumentCompleter -Native -CommandName 'packset' -ScriptBlock {
             break
         }
         'packset;set' {
-            [CompletionResult]::new('--workspace', '--workspace', [CompletionResultType]::ParameterName, 'The workspace [default: see `packset which`]')
+            [CompletionResult]::new('--workspace', '--workspace', [CompletionResultType]::ParameterName, 'The workspace [default: see `packset where`]')
             [CompletionResult]::new('--user', '--user', [CompletionResultType]::ParameterName, 'Its user card; an empty text clears it')
             [CompletionResult]::new('--memory', '--memory', [CompletionResultType]::ParameterName, 'Its memory card; an empty text clears it')
             [CompletionResult]::new('--instructions', '--instructions', [CompletionResultType]::ParameterName, 'Its instructions; an empty text clears them')
@@ -257,7 +266,7 @@ Register-ArgumentCompleter -Native -CommandName 'packset' -ScriptBlock {
             break
         }
         'packset;pin' {
-            [CompletionResult]::new('--workspace', '--workspace', [CompletionResultType]::ParameterName, 'The workspace [default: see `packset which`]')
+            [CompletionResult]::new('--workspace', '--workspace', [CompletionResultType]::ParameterName, 'The workspace [default: see `packset where`]')
             [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON instead of columns')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
@@ -271,7 +280,7 @@ Register-ArgumentCompleter -Native -CommandName 'packset' -ScriptBlock {
             break
         }
         'packset;attach' {
-            [CompletionResult]::new('--workspace', '--workspace', [CompletionResultType]::ParameterName, 'The workspace [default: see `packset which`]')
+            [CompletionResult]::new('--workspace', '--workspace', [CompletionResultType]::ParameterName, 'The workspace [default: see `packset where`]')
             [CompletionResult]::new('--label', '--label', [CompletionResultType]::ParameterName, 'What to call the body')
             [CompletionResult]::new('--take', '--take', [CompletionResultType]::ParameterName, 'Print what is held and hold it no longer')
             [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON instead of columns')
@@ -307,14 +316,14 @@ Register-ArgumentCompleter -Native -CommandName 'packset' -ScriptBlock {
             break
         }
         'packset;propose' {
-            [CompletionResult]::new('--workspace', '--workspace', [CompletionResultType]::ParameterName, 'The workspace [default: see `packset which`]')
+            [CompletionResult]::new('--workspace', '--workspace', [CompletionResultType]::ParameterName, 'The workspace [default: see `packset where`]')
             [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON instead of columns')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             break
         }
         'packset;accept' {
-            [CompletionResult]::new('--workspace', '--workspace', [CompletionResultType]::ParameterName, 'The workspace [default: see `packset which`]')
+            [CompletionResult]::new('--workspace', '--workspace', [CompletionResultType]::ParameterName, 'The workspace [default: see `packset where`]')
             [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON instead of columns')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
@@ -327,28 +336,28 @@ Register-ArgumentCompleter -Native -CommandName 'packset' -ScriptBlock {
             break
         }
         'packset;log' {
-            [CompletionResult]::new('--workspace', '--workspace', [CompletionResultType]::ParameterName, 'The workspace [default: see `packset which`]')
+            [CompletionResult]::new('--workspace', '--workspace', [CompletionResultType]::ParameterName, 'The workspace [default: see `packset where`]')
             [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON instead of columns')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             break
         }
         'packset;diff' {
-            [CompletionResult]::new('--workspace', '--workspace', [CompletionResultType]::ParameterName, 'The workspace [default: see `packset which`]')
+            [CompletionResult]::new('--workspace', '--workspace', [CompletionResultType]::ParameterName, 'The workspace [default: see `packset where`]')
             [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON instead of columns')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             break
         }
         'packset;undo' {
-            [CompletionResult]::new('--workspace', '--workspace', [CompletionResultType]::ParameterName, 'The workspace [default: see `packset which`]')
+            [CompletionResult]::new('--workspace', '--workspace', [CompletionResultType]::ParameterName, 'The workspace [default: see `packset where`]')
             [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON instead of columns')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             break
         }
         'packset;why' {
-            [CompletionResult]::new('--workspace', '--workspace', [CompletionResultType]::ParameterName, 'The workspace [default: see `packset which`]')
+            [CompletionResult]::new('--workspace', '--workspace', [CompletionResultType]::ParameterName, 'The workspace [default: see `packset where`]')
             [CompletionResult]::new('--as-of', '--as-of', [CompletionResultType]::ParameterName, 'What was true at this time')
             [CompletionResult]::new('--known-at', '--known-at', [CompletionResultType]::ParameterName, 'What the pack knew at this time')
             [CompletionResult]::new('--query', '--query', [CompletionResultType]::ParameterName, 'What was looked for')
@@ -360,7 +369,7 @@ Register-ArgumentCompleter -Native -CommandName 'packset' -ScriptBlock {
             break
         }
         'packset;purge' {
-            [CompletionResult]::new('--workspace', '--workspace', [CompletionResultType]::ParameterName, 'The workspace [default: see `packset which`]')
+            [CompletionResult]::new('--workspace', '--workspace', [CompletionResultType]::ParameterName, 'The workspace [default: see `packset where`]')
             [CompletionResult]::new('--query', '--query', [CompletionResultType]::ParameterName, 'Erase what this search finds first')
             [CompletionResult]::new('--limit', '--limit', [CompletionResultType]::ParameterName, 'Hits of the search that are erased')
             [CompletionResult]::new('--dry-run', '--dry-run', [CompletionResultType]::ParameterName, 'Say what would be erased, and erase nothing')
@@ -396,8 +405,57 @@ Register-ArgumentCompleter -Native -CommandName 'packset' -ScriptBlock {
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             break
         }
+        'packset;ensure' {
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON instead of columns')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'packset;start' {
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON instead of columns')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'packset;stop' {
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON instead of columns')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'packset;port' {
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON instead of columns')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'packset;url' {
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON instead of columns')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
         'packset;which' {
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON instead of columns')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'packset;where' {
             [CompletionResult]::new('--explain', '--explain', [CompletionResultType]::ParameterName, 'Say how the workspace and the pack''s home were found')
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON instead of columns')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'packset;migrate-home' {
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON instead of columns')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'packset;doctor' {
+            [CompletionResult]::new('--fix', '--fix', [CompletionResultType]::ParameterName, 'Narrow modes that let others in, and put back a store''s missing LOCK file')
             [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON instead of columns')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
@@ -443,7 +501,15 @@ Register-ArgumentCompleter -Native -CommandName 'packset' -ScriptBlock {
             [CompletionResult]::new('compact', 'compact', [CompletionResultType]::ParameterValue, 'Merge a workspace''s segments')
             [CompletionResult]::new('verify', 'verify', [CompletionResultType]::ParameterValue, 'Read every byte of a workspace and say what is damaged')
             [CompletionResult]::new('serve', 'serve', [CompletionResultType]::ParameterValue, 'Answer requests over HTTP, for tools that need it')
-            [CompletionResult]::new('which', 'which', [CompletionResultType]::ParameterValue, 'Print the workspace in force')
+            [CompletionResult]::new('ensure', 'ensure', [CompletionResultType]::ParameterValue, 'Start the writer if it is down, and print where it is')
+            [CompletionResult]::new('start', 'start', [CompletionResultType]::ParameterValue, 'Start the writer if it is down')
+            [CompletionResult]::new('stop', 'stop', [CompletionResultType]::ParameterValue, 'End the writer of this home')
+            [CompletionResult]::new('port', 'port', [CompletionResultType]::ParameterValue, 'Print the writer''s port')
+            [CompletionResult]::new('url', 'url', [CompletionResultType]::ParameterValue, 'Print the writer''s address')
+            [CompletionResult]::new('which', 'which', [CompletionResultType]::ParameterValue, 'Print the path of the program that serves')
+            [CompletionResult]::new('where', 'where', [CompletionResultType]::ParameterValue, 'Print the workspace in force')
+            [CompletionResult]::new('migrate-home', 'migrate-home', [CompletionResultType]::ParameterValue, 'Move a pack from the previous default home to the one of today')
+            [CompletionResult]::new('doctor', 'doctor', [CompletionResultType]::ParameterValue, 'Say what ails the pack, and what helps')
             [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
             break
         }
@@ -568,7 +634,31 @@ Register-ArgumentCompleter -Native -CommandName 'packset' -ScriptBlock {
         'packset;help;serve' {
             break
         }
+        'packset;help;ensure' {
+            break
+        }
+        'packset;help;start' {
+            break
+        }
+        'packset;help;stop' {
+            break
+        }
+        'packset;help;port' {
+            break
+        }
+        'packset;help;url' {
+            break
+        }
         'packset;help;which' {
+            break
+        }
+        'packset;help;where' {
+            break
+        }
+        'packset;help;migrate-home' {
+            break
+        }
+        'packset;help;doctor' {
             break
         }
         'packset;help;help' {

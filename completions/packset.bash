@@ -52,8 +52,14 @@ _packset() {
             packset,diff)
                 cmd="packset__subcmd__diff"
                 ;;
+            packset,doctor)
+                cmd="packset__subcmd__doctor"
+                ;;
             packset,due)
                 cmd="packset__subcmd__due"
+                ;;
+            packset,ensure)
+                cmd="packset__subcmd__ensure"
                 ;;
             packset,export)
                 cmd="packset__subcmd__export"
@@ -85,11 +91,17 @@ _packset() {
             packset,log)
                 cmd="packset__subcmd__log"
                 ;;
+            packset,migrate-home)
+                cmd="packset__subcmd__migrate__subcmd__home"
+                ;;
             packset,pack)
                 cmd="packset__subcmd__pack"
                 ;;
             packset,pin)
                 cmd="packset__subcmd__pin"
+                ;;
+            packset,port)
+                cmd="packset__subcmd__port"
                 ;;
             packset,prefer)
                 cmd="packset__subcmd__prefer"
@@ -118,8 +130,14 @@ _packset() {
             packset,show)
                 cmd="packset__subcmd__show"
                 ;;
+            packset,start)
+                cmd="packset__subcmd__start"
+                ;;
             packset,status)
                 cmd="packset__subcmd__status"
+                ;;
+            packset,stop)
+                cmd="packset__subcmd__stop"
                 ;;
             packset,sweep)
                 cmd="packset__subcmd__sweep"
@@ -130,8 +148,14 @@ _packset() {
             packset,update)
                 cmd="packset__subcmd__update"
                 ;;
+            packset,url)
+                cmd="packset__subcmd__url"
+                ;;
             packset,verify)
                 cmd="packset__subcmd__verify"
+                ;;
+            packset,where)
+                cmd="packset__subcmd__where"
                 ;;
             packset,which)
                 cmd="packset__subcmd__which"
@@ -175,8 +199,14 @@ _packset() {
             packset__subcmd__help,diff)
                 cmd="packset__subcmd__help__subcmd__diff"
                 ;;
+            packset__subcmd__help,doctor)
+                cmd="packset__subcmd__help__subcmd__doctor"
+                ;;
             packset__subcmd__help,due)
                 cmd="packset__subcmd__help__subcmd__due"
+                ;;
+            packset__subcmd__help,ensure)
+                cmd="packset__subcmd__help__subcmd__ensure"
                 ;;
             packset__subcmd__help,export)
                 cmd="packset__subcmd__help__subcmd__export"
@@ -208,11 +238,17 @@ _packset() {
             packset__subcmd__help,log)
                 cmd="packset__subcmd__help__subcmd__log"
                 ;;
+            packset__subcmd__help,migrate-home)
+                cmd="packset__subcmd__help__subcmd__migrate__subcmd__home"
+                ;;
             packset__subcmd__help,pack)
                 cmd="packset__subcmd__help__subcmd__pack"
                 ;;
             packset__subcmd__help,pin)
                 cmd="packset__subcmd__help__subcmd__pin"
+                ;;
+            packset__subcmd__help,port)
+                cmd="packset__subcmd__help__subcmd__port"
                 ;;
             packset__subcmd__help,prefer)
                 cmd="packset__subcmd__help__subcmd__prefer"
@@ -241,8 +277,14 @@ _packset() {
             packset__subcmd__help,show)
                 cmd="packset__subcmd__help__subcmd__show"
                 ;;
+            packset__subcmd__help,start)
+                cmd="packset__subcmd__help__subcmd__start"
+                ;;
             packset__subcmd__help,status)
                 cmd="packset__subcmd__help__subcmd__status"
+                ;;
+            packset__subcmd__help,stop)
+                cmd="packset__subcmd__help__subcmd__stop"
                 ;;
             packset__subcmd__help,sweep)
                 cmd="packset__subcmd__help__subcmd__sweep"
@@ -253,8 +295,14 @@ _packset() {
             packset__subcmd__help,update)
                 cmd="packset__subcmd__help__subcmd__update"
                 ;;
+            packset__subcmd__help,url)
+                cmd="packset__subcmd__help__subcmd__url"
+                ;;
             packset__subcmd__help,verify)
                 cmd="packset__subcmd__help__subcmd__verify"
+                ;;
+            packset__subcmd__help,where)
+                cmd="packset__subcmd__help__subcmd__where"
                 ;;
             packset__subcmd__help,which)
                 cmd="packset__subcmd__help__subcmd__which"
@@ -284,7 +332,7 @@ _packset() {
 
     case "${cmd}" in
         packset)
-            opts="-h -V --json --help --version remember prefer search atoms status forget export import batch delete due grade sweep update consolidate islands hubs island fire accessions citers cards card set pin pack attach proposals propose accept show log diff undo why purge compact verify serve which help"
+            opts="-h -V --json --help --version remember prefer search atoms status forget export import batch delete due grade sweep update consolidate islands hubs island fire accessions citers cards card set pin pack attach proposals propose accept show log diff undo why purge compact verify serve ensure start stop port url which where migrate-home doctor help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -521,7 +569,35 @@ _packset() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        packset__subcmd__doctor)
+            opts="-h --fix --json --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         packset__subcmd__due)
+            opts="-h --json --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        packset__subcmd__ensure)
             opts="-h --json --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -600,7 +676,7 @@ _packset() {
             return 0
             ;;
         packset__subcmd__help)
-            opts="remember prefer search atoms status forget export import batch delete due grade sweep update consolidate islands hubs island fire accessions citers cards card set pin pack attach proposals propose accept show log diff undo why purge compact verify serve which help"
+            opts="remember prefer search atoms status forget export import batch delete due grade sweep update consolidate islands hubs island fire accessions citers cards card set pin pack attach proposals propose accept show log diff undo why purge compact verify serve ensure start stop port url which where migrate-home doctor help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -781,7 +857,35 @@ _packset() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        packset__subcmd__help__subcmd__doctor)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         packset__subcmd__help__subcmd__due)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        packset__subcmd__help__subcmd__ensure)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -935,6 +1039,20 @@ _packset() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        packset__subcmd__help__subcmd__migrate__subcmd__home)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         packset__subcmd__help__subcmd__pack)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
@@ -950,6 +1068,20 @@ _packset() {
             return 0
             ;;
         packset__subcmd__help__subcmd__pin)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        packset__subcmd__help__subcmd__port)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -1103,7 +1235,35 @@ _packset() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        packset__subcmd__help__subcmd__start)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         packset__subcmd__help__subcmd__status)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        packset__subcmd__help__subcmd__stop)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -1159,7 +1319,35 @@ _packset() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        packset__subcmd__help__subcmd__url)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         packset__subcmd__help__subcmd__verify)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        packset__subcmd__help__subcmd__where)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -1299,6 +1487,20 @@ _packset() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        packset__subcmd__migrate__subcmd__home)
+            opts="-h --json --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         packset__subcmd__pack)
             opts="-h --set --json --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
@@ -1328,6 +1530,20 @@ _packset() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        packset__subcmd__port)
+            opts="-h --json --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
                 *)
                     COMPREPLY=()
                     ;;
@@ -1617,6 +1833,20 @@ _packset() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        packset__subcmd__start)
+            opts="-h --json --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         packset__subcmd__status)
             opts="-h --all --json --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
@@ -1631,8 +1861,22 @@ _packset() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
-        packset__subcmd__sweep)
+        packset__subcmd__stop)
             opts="-h --json --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        packset__subcmd__sweep)
+            opts="-h --all --json --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1681,6 +1925,20 @@ _packset() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        packset__subcmd__url)
+            opts="-h --json --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         packset__subcmd__verify)
             opts="-h --all --json --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
@@ -1695,8 +1953,22 @@ _packset() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
-        packset__subcmd__which)
+        packset__subcmd__where)
             opts="-h --explain --json --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        packset__subcmd__which)
+            opts="-h --json --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

@@ -9,7 +9,7 @@ module completions {
 
   # Store one lesson
   export extern "packset remember" [
-    --workspace: string       # The workspace [default: see `packset which`]
+    --workspace: string       # The workspace [default: see `packset where`]
     --json                    # Print JSON instead of columns
     --help(-h)                # Print help (see more with '--help')
     ...text: string           # The claim; words are joined by spaces
@@ -17,7 +17,7 @@ module completions {
 
   # Store one standing preference
   export extern "packset prefer" [
-    --workspace: string       # The workspace [default: see `packset which`]
+    --workspace: string       # The workspace [default: see `packset where`]
     --json                    # Print JSON instead of columns
     --help(-h)                # Print help (see more with '--help')
     ...text: string           # The claim; words are joined by spaces
@@ -29,7 +29,7 @@ module completions {
 
   # Find claims, best first
   export extern "packset search" [
-    --workspace: string       # The workspace [default: see `packset which`]
+    --workspace: string       # The workspace [default: see `packset where`]
     --as-of: string           # What was true at this time
     --known-at: string        # What the pack knew at this time
     --rerank                  # Ask the cross-encoder about the first twenty; a lone hit is settled without
@@ -50,7 +50,7 @@ module completions {
     --kind: string            # Only claims of this kind
     --json                    # Print JSON instead of columns
     --help(-h)                # Print help (see more with '--help')
-    workspace?: string        # The workspace [default: see `packset which`]
+    workspace?: string        # The workspace [default: see `packset where`]
   ]
 
   # Count what a workspace holds
@@ -58,7 +58,7 @@ module completions {
     --all                     # Every workspace of the pack
     --json                    # Print JSON instead of columns
     --help(-h)                # Print help (see more with '--help')
-    workspace?: string        # The workspace [default: see `packset which`]
+    workspace?: string        # The workspace [default: see `packset where`]
   ]
 
   # Drop a workspace whole, without tombstones
@@ -73,12 +73,12 @@ module completions {
     --into: string            # The directory that receives WS.jsonl; made if it is missing
     --json                    # Print JSON instead of columns
     --help(-h)                # Print help (see more with '--help')
-    workspace?: string        # The workspace [default: see `packset which`]
+    workspace?: string        # The workspace [default: see `packset where`]
   ]
 
   # Store the claims of a JSON Lines file
   export extern "packset import" [
-    --workspace: string       # The workspace [default: see `packset which`]
+    --workspace: string       # The workspace [default: see `packset where`]
     --records                 # Take records of any kind but a claim's, as they are
     --kind: string            # Kind of the lines that name none
     --batch: string           # Lines stored in one commit
@@ -91,7 +91,7 @@ module completions {
 
   # Do what the lines of a file say, all in one commit
   export extern "packset batch" [
-    --workspace: string       # The workspace [default: see `packset which`]
+    --workspace: string       # The workspace [default: see `packset where`]
     --best-effort             # Do what can be done, and say what could not
     --over-cap                # Store past the live cap, and forget nothing
     --json                    # Print JSON instead of columns
@@ -101,7 +101,7 @@ module completions {
 
   # Withdraw one claim, leaving a tombstone
   export extern "packset delete" [
-    --workspace: string       # The workspace [default: see `packset which`]
+    --workspace: string       # The workspace [default: see `packset where`]
     --why: string             # The accession of the deed that withdraws the claim
     --json                    # Print JSON instead of columns
     --help(-h)                # Print help (see more with '--help')
@@ -112,7 +112,7 @@ module completions {
   export extern "packset due" [
     --json                    # Print JSON instead of columns
     --help(-h)                # Print help (see more with '--help')
-    workspace?: string        # The workspace [default: see `packset which`]
+    workspace?: string        # The workspace [default: see `packset where`]
   ]
 
   # Mark a review recalled, or lapsed
@@ -121,19 +121,20 @@ module completions {
     --json                    # Print JSON instead of columns
     --help(-h)                # Print help (see more with '--help')
     id: string                # The claim's id
-    workspace?: string        # The workspace [default: see `packset which`]
+    workspace?: string        # The workspace [default: see `packset where`]
   ]
 
   # Lapse what was left due too long, forget what nobody ever recalled
   export extern "packset sweep" [
+    --all                     # Every workspace of the pack
     --json                    # Print JSON instead of columns
     --help(-h)                # Print help (see more with '--help')
-    workspace?: string        # The workspace [default: see `packset which`]
+    workspace?: string        # The workspace [default: see `packset where`]
   ]
 
   # Merge fields into one live claim
   export extern "packset update" [
-    --workspace: string       # The workspace [default: see `packset which`]
+    --workspace: string       # The workspace [default: see `packset where`]
     --json                    # Print JSON instead of columns
     --help(-h)                # Print help (see more with '--help')
     id: string                # The claim's id
@@ -145,14 +146,14 @@ module completions {
     --apply                   # Close the earlier claim of each pair
     --json                    # Print JSON instead of columns
     --help(-h)                # Print help (see more with '--help')
-    workspace?: string        # The workspace [default: see `packset which`]
+    workspace?: string        # The workspace [default: see `packset where`]
   ]
 
   # The link graph's clusters, largest first
   export extern "packset islands" [
     --json                    # Print JSON instead of columns
     --help(-h)                # Print help (see more with '--help')
-    workspace?: string        # The workspace [default: see `packset which`]
+    workspace?: string        # The workspace [default: see `packset where`]
   ]
 
   # The claims that the link graph turns on, highest first
@@ -160,12 +161,12 @@ module completions {
     --limit: string           # Most claims to print
     --json                    # Print JSON instead of columns
     --help(-h)                # Print help (see more with '--help')
-    workspace?: string        # The workspace [default: see `packset which`]
+    workspace?: string        # The workspace [default: see `packset where`]
   ]
 
   # The memories that a cue activates, strongest first
   export extern "packset island" [
-    --workspace: string       # The workspace [default: see `packset which`]
+    --workspace: string       # The workspace [default: see `packset where`]
     --fire                    # Wire the top eight together, once an hour for one cue
     --limit: string           # Most claims to print
     --json                    # Print JSON instead of columns
@@ -175,7 +176,7 @@ module completions {
 
   # Strengthen the links between claims that were used together
   export extern "packset fire" [
-    --workspace: string       # The workspace [default: see `packset which`]
+    --workspace: string       # The workspace [default: see `packset where`]
     --json                    # Print JSON instead of columns
     --help(-h)                # Print help (see more with '--help')
     ...ids: string            # The claims' ids, two or more
@@ -185,7 +186,7 @@ module completions {
   export extern "packset accessions" [
     --json                    # Print JSON instead of columns
     --help(-h)                # Print help (see more with '--help')
-    workspace?: string        # The workspace [default: see `packset which`]
+    workspace?: string        # The workspace [default: see `packset where`]
   ]
 
   # The live claims that cite one accession
@@ -193,7 +194,7 @@ module completions {
     --json                    # Print JSON instead of columns
     --help(-h)                # Print help (see more with '--help')
     accession: string         # The accession: deed-... or sha256:...
-    workspace?: string        # The workspace [default: see `packset which`]
+    workspace?: string        # The workspace [default: see `packset where`]
   ]
 
   # Print the cards: who the agent works for, what the workspace is
@@ -201,7 +202,7 @@ module completions {
     --set: string             # The cards, and the claims, of this set
     --json                    # Print JSON instead of columns
     --help(-h)                # Print help (see more with '--help')
-    workspace?: string        # The workspace [default: see `packset which`]
+    workspace?: string        # The workspace [default: see `packset where`]
   ]
 
   def "nu-complete packset card card" [] {
@@ -210,7 +211,7 @@ module completions {
 
   # Write one card, or clear it
   export extern "packset card" [
-    --workspace: string       # The workspace [default: see `packset which`]
+    --workspace: string       # The workspace [default: see `packset where`]
     --set: string             # The set whose card it is
     --json                    # Print JSON instead of columns
     --help(-h)                # Print help (see more with '--help')
@@ -220,7 +221,7 @@ module completions {
 
   # Print a set's three cards, or write them
   export extern "packset set" [
-    --workspace: string       # The workspace [default: see `packset which`]
+    --workspace: string       # The workspace [default: see `packset where`]
     --user: string            # Its user card; an empty text clears it
     --memory: string          # Its memory card; an empty text clears it
     --instructions: string    # Its instructions; an empty text clears them
@@ -231,7 +232,7 @@ module completions {
 
   # Read or set the pinned set
   export extern "packset pin" [
-    --workspace: string       # The workspace [default: see `packset which`]
+    --workspace: string       # The workspace [default: see `packset where`]
     --json                    # Print JSON instead of columns
     --help(-h)                # Print help (see more with '--help')
     name?: string             # The set to pin; an empty name unpins [default: print what is pinned]
@@ -242,12 +243,12 @@ module completions {
     --set: string             # The cards, and the claims, of this set
     --json                    # Print JSON instead of columns
     --help(-h)                # Print help (see more with '--help')
-    workspace?: string        # The workspace [default: see `packset which`]
+    workspace?: string        # The workspace [default: see `packset where`]
   ]
 
   # Hold one body for the next turn, or take it
   export extern "packset attach" [
-    --workspace: string       # The workspace [default: see `packset which`]
+    --workspace: string       # The workspace [default: see `packset where`]
     --take                    # Print what is held and hold it no longer
     --label: string           # What to call the body
     --json                    # Print JSON instead of columns
@@ -259,7 +260,7 @@ module completions {
   export extern "packset proposals" [
     --json                    # Print JSON instead of columns
     --help(-h)                # Print help (see more with '--help')
-    workspace?: string        # The workspace [default: see `packset which`]
+    workspace?: string        # The workspace [default: see `packset where`]
   ]
 
   # Propose what cards that were too long said
@@ -268,7 +269,7 @@ module completions {
     --transcript: string      # The transcript that must bear it out: only what it says can be accepted
     --json                    # Print JSON instead of columns
     --help(-h)                # Print help
-    workspace?: string        # The workspace [default: see `packset which`]
+    workspace?: string        # The workspace [default: see `packset where`]
   ]
 
   # Print this message or the help of the given subcommand(s)
@@ -285,7 +286,7 @@ module completions {
 
   # File one proposal by hand
   export extern "packset propose" [
-    --workspace: string       # The workspace [default: see `packset which`]
+    --workspace: string       # The workspace [default: see `packset where`]
     --json                    # Print JSON instead of columns
     --help(-h)                # Print help (see more with '--help')
     ...text: string           # The claim; words are joined by spaces
@@ -293,7 +294,7 @@ module completions {
 
   # Make a proposal a claim
   export extern "packset accept" [
-    --workspace: string       # The workspace [default: see `packset which`]
+    --workspace: string       # The workspace [default: see `packset where`]
     --json                    # Print JSON instead of columns
     --help(-h)                # Print help (see more with '--help')
     id: string                # The proposal's id
@@ -304,12 +305,12 @@ module completions {
     --json                    # Print JSON instead of columns
     --help(-h)                # Print help (see more with '--help')
     id: string                # The record's id
-    workspace?: string        # The workspace [default: see `packset which`]
+    workspace?: string        # The workspace [default: see `packset where`]
   ]
 
   # Every version of a claim, or of all claims, newest first
   export extern "packset log" [
-    --workspace: string       # The workspace [default: see `packset which`]
+    --workspace: string       # The workspace [default: see `packset where`]
     --json                    # Print JSON instead of columns
     --help(-h)                # Print help (see more with '--help')
     id?: string               # The claim's id [default: all claims]
@@ -317,7 +318,7 @@ module completions {
 
   # What changed between two generations or times
   export extern "packset diff" [
-    --workspace: string       # The workspace [default: see `packset which`]
+    --workspace: string       # The workspace [default: see `packset where`]
     --json                    # Print JSON instead of columns
     --help(-h)                # Print help (see more with '--help')
     range: string             # Two moments: g12..g15, or 2026-01-31..2026-02-28; an open end is the start, or now
@@ -325,7 +326,7 @@ module completions {
 
   # Take back what one commit did
   export extern "packset undo" [
-    --workspace: string       # The workspace [default: see `packset which`]
+    --workspace: string       # The workspace [default: see `packset where`]
     --json                    # Print JSON instead of columns
     --help(-h)                # Print help (see more with '--help')
     generation?: string       # The generation to take back, as `packset log` shows it [default: the newest]
@@ -333,7 +334,7 @@ module completions {
 
   # What is behind a claim's place in a search
   export extern "packset why" [
-    --workspace: string       # The workspace [default: see `packset which`]
+    --workspace: string       # The workspace [default: see `packset where`]
     --as-of: string           # What was true at this time
     --known-at: string        # What the pack knew at this time
     --query: string           # What was looked for
@@ -346,7 +347,7 @@ module completions {
 
   # Erase a record, every version of it, from every file
   export extern "packset purge" [
-    --workspace: string       # The workspace [default: see `packset which`]
+    --workspace: string       # The workspace [default: see `packset where`]
     --dry-run                 # Say what would be erased, and erase nothing
     --query: string           # Erase what this search finds first
     --limit: string           # Hits of the search that are erased
@@ -361,7 +362,7 @@ module completions {
     --keep: string            # Drop versions that ended longer ago than this: 36h, 90d, 52w [default: keep all]
     --json                    # Print JSON instead of columns
     --help(-h)                # Print help (see more with '--help')
-    workspace?: string        # The workspace [default: see `packset which`]
+    workspace?: string        # The workspace [default: see `packset where`]
   ]
 
   # Read every byte of a workspace and say what is damaged
@@ -369,7 +370,7 @@ module completions {
     --all                     # Every workspace of the pack
     --json                    # Print JSON instead of columns
     --help(-h)                # Print help (see more with '--help')
-    workspace?: string        # The workspace [default: see `packset which`]
+    workspace?: string        # The workspace [default: see `packset where`]
   ]
 
   # Answer requests over HTTP, for tools that need it
@@ -384,9 +385,58 @@ module completions {
     --help(-h)                # Print help (see more with '--help')
   ]
 
-  # Print the workspace in force
+  # Start the writer if it is down, and print where it is
+  export extern "packset ensure" [
+    --json                    # Print JSON instead of columns
+    --help(-h)                # Print help (see more with '--help')
+  ]
+
+  # Start the writer if it is down
+  export extern "packset start" [
+    --json                    # Print JSON instead of columns
+    --help(-h)                # Print help (see more with '--help')
+  ]
+
+  # End the writer of this home
+  export extern "packset stop" [
+    --json                    # Print JSON instead of columns
+    --help(-h)                # Print help (see more with '--help')
+  ]
+
+  # Print the writer's port
+  export extern "packset port" [
+    --json                    # Print JSON instead of columns
+    --help(-h)                # Print help (see more with '--help')
+  ]
+
+  # Print the writer's address
+  export extern "packset url" [
+    --json                    # Print JSON instead of columns
+    --help(-h)                # Print help (see more with '--help')
+  ]
+
+  # Print the path of the program that serves
   export extern "packset which" [
+    --json                    # Print JSON instead of columns
+    --help(-h)                # Print help (see more with '--help')
+  ]
+
+  # Print the workspace in force
+  export extern "packset where" [
     --explain                 # Say how the workspace and the pack's home were found
+    --json                    # Print JSON instead of columns
+    --help(-h)                # Print help (see more with '--help')
+  ]
+
+  # Move a pack from the previous default home to the one of today
+  export extern "packset migrate-home" [
+    --json                    # Print JSON instead of columns
+    --help(-h)                # Print help (see more with '--help')
+  ]
+
+  # Say what ails the pack, and what helps
+  export extern "packset doctor" [
+    --fix                     # Narrow modes that let others in, and put back a store's missing LOCK file
     --json                    # Print JSON instead of columns
     --help(-h)                # Print help (see more with '--help')
   ]
@@ -555,8 +605,40 @@ module completions {
   export extern "packset help serve" [
   ]
 
-  # Print the workspace in force
+  # Start the writer if it is down, and print where it is
+  export extern "packset help ensure" [
+  ]
+
+  # Start the writer if it is down
+  export extern "packset help start" [
+  ]
+
+  # End the writer of this home
+  export extern "packset help stop" [
+  ]
+
+  # Print the writer's port
+  export extern "packset help port" [
+  ]
+
+  # Print the writer's address
+  export extern "packset help url" [
+  ]
+
+  # Print the path of the program that serves
   export extern "packset help which" [
+  ]
+
+  # Print the workspace in force
+  export extern "packset help where" [
+  ]
+
+  # Move a pack from the previous default home to the one of today
+  export extern "packset help migrate-home" [
+  ]
+
+  # Say what ails the pack, and what helps
+  export extern "packset help doctor" [
   ]
 
   # Print this message or the help of the given subcommand(s)
