@@ -15,7 +15,7 @@ export PACKSET_URL INSIDE_MEMORY_URL
 # A directory is made by one process alone. One that is six hours old was left by a killed run.
 state=${XDG_STATE_HOME:-$HOME/.local/state}/packset
 lock=$state/cron.lock
-mkdir -p -m 700 "$state" || exit 74
+(umask 077 && mkdir -p "$state") || exit 74
 if ! mkdir -m 700 "$lock" 2>/dev/null; then
     if [ -z "$(find "$lock" -prune -mmin +360 2>/dev/null)" ]; then
         exit 0
