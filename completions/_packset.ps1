@@ -65,6 +65,7 @@ Register-ArgumentCompleter -Native -CommandName 'packset' -ScriptBlock {
             [CompletionResult]::new('compact', 'compact', [CompletionResultType]::ParameterValue, 'Merge a workspace''s segments')
             [CompletionResult]::new('verify', 'verify', [CompletionResultType]::ParameterValue, 'Read every byte of a workspace and say what is damaged')
             [CompletionResult]::new('serve', 'serve', [CompletionResultType]::ParameterValue, 'Answer requests over HTTP, for tools that need it')
+            [CompletionResult]::new('mcp', 'mcp', [CompletionResultType]::ParameterValue, 'Answer an MCP client over standard input and output')
             [CompletionResult]::new('ensure', 'ensure', [CompletionResultType]::ParameterValue, 'Start the writer if it is down, and print where it is')
             [CompletionResult]::new('start', 'start', [CompletionResultType]::ParameterValue, 'Start the writer if it is down')
             [CompletionResult]::new('stop', 'stop', [CompletionResultType]::ParameterValue, 'End the writer of this home')
@@ -405,6 +406,12 @@ Register-ArgumentCompleter -Native -CommandName 'packset' -ScriptBlock {
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             break
         }
+        'packset;mcp' {
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON instead of columns')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
         'packset;ensure' {
             [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON instead of columns')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
@@ -501,6 +508,7 @@ Register-ArgumentCompleter -Native -CommandName 'packset' -ScriptBlock {
             [CompletionResult]::new('compact', 'compact', [CompletionResultType]::ParameterValue, 'Merge a workspace''s segments')
             [CompletionResult]::new('verify', 'verify', [CompletionResultType]::ParameterValue, 'Read every byte of a workspace and say what is damaged')
             [CompletionResult]::new('serve', 'serve', [CompletionResultType]::ParameterValue, 'Answer requests over HTTP, for tools that need it')
+            [CompletionResult]::new('mcp', 'mcp', [CompletionResultType]::ParameterValue, 'Answer an MCP client over standard input and output')
             [CompletionResult]::new('ensure', 'ensure', [CompletionResultType]::ParameterValue, 'Start the writer if it is down, and print where it is')
             [CompletionResult]::new('start', 'start', [CompletionResultType]::ParameterValue, 'Start the writer if it is down')
             [CompletionResult]::new('stop', 'stop', [CompletionResultType]::ParameterValue, 'End the writer of this home')
@@ -632,6 +640,9 @@ Register-ArgumentCompleter -Native -CommandName 'packset' -ScriptBlock {
             break
         }
         'packset;help;serve' {
+            break
+        }
+        'packset;help;mcp' {
             break
         }
         'packset;help;ensure' {

@@ -91,6 +91,9 @@ _packset() {
             packset,log)
                 cmd="packset__subcmd__log"
                 ;;
+            packset,mcp)
+                cmd="packset__subcmd__mcp"
+                ;;
             packset,migrate-home)
                 cmd="packset__subcmd__migrate__subcmd__home"
                 ;;
@@ -238,6 +241,9 @@ _packset() {
             packset__subcmd__help,log)
                 cmd="packset__subcmd__help__subcmd__log"
                 ;;
+            packset__subcmd__help,mcp)
+                cmd="packset__subcmd__help__subcmd__mcp"
+                ;;
             packset__subcmd__help,migrate-home)
                 cmd="packset__subcmd__help__subcmd__migrate__subcmd__home"
                 ;;
@@ -332,7 +338,7 @@ _packset() {
 
     case "${cmd}" in
         packset)
-            opts="-h -V --json --help --version remember prefer search atoms status forget export import batch delete due grade sweep update consolidate islands hubs island fire accessions citers cards card set pin pack attach proposals propose accept show log diff undo why purge compact verify serve ensure start stop port url which where migrate-home doctor help"
+            opts="-h -V --json --help --version remember prefer search atoms status forget export import batch delete due grade sweep update consolidate islands hubs island fire accessions citers cards card set pin pack attach proposals propose accept show log diff undo why purge compact verify serve mcp ensure start stop port url which where migrate-home doctor help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -676,7 +682,7 @@ _packset() {
             return 0
             ;;
         packset__subcmd__help)
-            opts="remember prefer search atoms status forget export import batch delete due grade sweep update consolidate islands hubs island fire accessions citers cards card set pin pack attach proposals propose accept show log diff undo why purge compact verify serve ensure start stop port url which where migrate-home doctor help"
+            opts="remember prefer search atoms status forget export import batch delete due grade sweep update consolidate islands hubs island fire accessions citers cards card set pin pack attach proposals propose accept show log diff undo why purge compact verify serve mcp ensure start stop port url which where migrate-home doctor help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1026,6 +1032,20 @@ _packset() {
             return 0
             ;;
         packset__subcmd__help__subcmd__log)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        packset__subcmd__help__subcmd__mcp)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -1480,6 +1500,20 @@ _packset() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        packset__subcmd__mcp)
+            opts="-h --json --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
                 *)
                     COMPREPLY=()
                     ;;

@@ -385,6 +385,12 @@ module completions {
     --help(-h)                # Print help (see more with '--help')
   ]
 
+  # Answer an MCP client over standard input and output
+  export extern "packset mcp" [
+    --json                    # Print JSON instead of columns
+    --help(-h)                # Print help (see more with '--help')
+  ]
+
   # Start the writer if it is down, and print where it is
   export extern "packset ensure" [
     --json                    # Print JSON instead of columns
@@ -603,6 +609,10 @@ module completions {
 
   # Answer requests over HTTP, for tools that need it
   export extern "packset help serve" [
+  ]
+
+  # Answer an MCP client over standard input and output
+  export extern "packset help mcp" [
   ]
 
   # Start the writer if it is down, and print where it is

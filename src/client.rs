@@ -16,7 +16,7 @@ use ureq::{Agent, Body};
 
 use crate::cli::{Env, Failure, FailureKind};
 use crate::desk::route::Method;
-use crate::desk::{Given, Route};
+use crate::desk::{Desk, Given, Route};
 
 /// What stands for itself in a path: RFC 3986, 2.3.
 const ID: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
@@ -50,6 +50,47 @@ impl Address {
             Some(url) => Self::Writer(url.trim_end_matches('/').to_owned()),
         }
     }
+}
+
+/// Has a request answered: on the files, or by the writer that `PACKSET_URL` names.
+///
+/// # Errors
+/// What the desk or the writer says; with `PACKSET_URL=off`, that.
+pub fn ask(desk: &Desk, route: &'static Route, given: Given) -> Result<Value, Failure> {
+    match Address::of(&desk.env) {
+        Address::Files => match warm_writer(desk, route) {
+            None => (route.answer)(desk, given),
+            Some(url) => {
+                let home = desk.home().ok();
+                Client::new(&url, &desk.env, home.as_deref(), &*desk.vfs).ask(route, given)
+            }
+        },
+        Address::Off => Err(Failure::new(FailureKind::Refused, "PACKSET_URL is off")
+            .hint("unset it to work on the files, or name a writer")),
+        Address::Writer(url) => {
+            let home = desk.home().ok();
+            Client::new(&url, &desk.env, home.as_deref(), &*desk.vfs).ask(route, given)
+        }
+    }
+}
+
+/// The home's own writer, if it is up and the request needs a model: there it is loaded already,
+/// and a process of its own would take seconds to do it again.
+#[cfg(unix)]
+fn warm_writer(desk: &Desk, route: &Route) -> Option<String> {
+    use crate::lifecycle::{State, find};
+    if !desk.encoders.are_there() || desk.is_warm() || !route.asks_a_model() {
+        return None;
+    }
+    match find(&*desk.vfs, &desk.home().ok()?) {
+        Ok(State::Up(writer)) if writer.port.is_some() => Some(writer.url),
+        _ => None,
+    }
+}
+
+#[cfg(not(unix))]
+fn warm_writer(_: &Desk, _: &Route) -> Option<String> {
+    None
 }
 
 /// A writer that can be asked.

@@ -26,12 +26,14 @@
 //! | [`claim`] | what a written claim does, decided under the lock |
 //! | [`pack`] | versions, views, commits, merges |
 //! | [`search`] | which claims answer, in which order |
+//! | [`encode`] | the children that turn texts into vectors |
 //! | [`cards`] | what stands beside the claims: cards, the pin, the attachment |
 //! | [`claim::proposals`] | which writes wait for a person, and how one accepts them |
 //! | [`review`] | when a claim is looked at again, and what is forgotten |
 //! | [`place`] | where the pack is and which workspace is meant |
 //! | [`desk`] | what every request answers, whichever door it came in by |
 //! | [`lifecycle`] | whether the writer runs, starting and stopping it, what ails a pack |
+//! | [`mcp`] | the pack as an MCP client sees it: read-only tools, resources, a prompt |
 //! | [`command`] | one file per verb, thin |
 //! | [`cli`] | the shell around the verbs |
 //!
@@ -68,9 +70,11 @@ pub mod command;
 pub mod desk;
 #[cfg(test)]
 mod disk;
+pub mod encode;
 pub mod graph;
 #[cfg(unix)]
 pub mod lifecycle;
+pub mod mcp;
 pub mod pack;
 pub mod place;
 pub mod review;

@@ -18,8 +18,8 @@ const SET_LIMIT: usize = 32;
 const LISTING: (usize, usize) = (8, 6);
 
 /// Fields the writer derives or owns; a client's are dropped.
-const WRITER_OWNED: [&str; 7] =
-    ["links", "prose", "embedding", "provenance_floor", "forgot", "updated", "tombstone"];
+const WRITER_OWNED: [&str; 6] =
+    ["links", "prose", "provenance_floor", "forgot", "updated", "tombstone"];
 
 /// Checks one incoming claim and brings it to its canonical form.
 ///
@@ -104,6 +104,13 @@ fn check_text(record: &mut Map<String, Value>) -> Result<(), Refusal> {
     let length = if text.len() > TEXT_LIMIT { text.chars().count() } else { 0 };
     for field in WRITER_OWNED {
         record.shift_remove(field);
+    }
+    // A client may bring a vector; what is none goes.
+    let numbers = |it: &Value| {
+        it.as_array().is_some_and(|list| !list.is_empty() && list.iter().all(Value::is_number))
+    };
+    if record.get("embedding").is_some_and(|it| !numbers(it)) {
+        record.shift_remove("embedding");
     }
     if let Some((field, kind)) = unsafe_record(record) {
         return Err(Refusal::Unsafe { field: shortened(field), kind });
@@ -434,10 +441,14 @@ mod tests {
             }))),
             "{\"z\":{\"deep\":[1,null]},\"text\":\" x \",\"set\":\"work-1\",\
              \"kind\":\"lesson\",\"level\":null,\
-             \"entities\":[\"deed-x-y\",\"my deed-x\",\"sha256:ab\"],\
+             \"entities\":[\"deed-x-y\",\"my deed-x\",\"sha256:ab\"],\"embedding\":[1],\
              \"ts\":\"2025-01-01T00:00:00.000Z\",\"forgotten\":\"by hand\",\"trust\":1.5,\
              \"workspace\":\"ws\"}"
         );
+        for none in [json!([]), json!("x"), json!([1, "2"]), json!(null), json!({})] {
+            let kept = line(lesson(json!({"embedding": none, "workspace": null})));
+            assert_eq!(kept, "{\"kind\":\"lesson\",\"text\":\"x\",\"workspace\":\"ws\"}");
+        }
         for set in [json!(""), json!(null), json!(7), json!("  ")] {
             let kept = line(lesson(json!({"set": set, "workspace": null})));
             assert_eq!(kept, "{\"kind\":\"lesson\",\"text\":\"x\",\"workspace\":\"ws\"}");

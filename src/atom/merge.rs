@@ -93,6 +93,10 @@ pub fn update(
         result.entry(field).or_insert(value);
     }
     inherit(live, &mut result)?;
+    if result.get("text") != live.get("text") {
+        // It was the vector of another text.
+        result.shift_remove("embedding");
+    }
     result.insert("updated".to_owned(), now.format_ms().into());
     Ok(result)
 }

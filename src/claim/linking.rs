@@ -23,9 +23,9 @@ use crate::pack::record::{self, Record};
 use crate::pack::{self, Store, Transaction, View};
 use crate::time::Micros;
 
-/// Claims that are linked in one commit: enough that neighbours are mostly read once, few enough
-/// that nobody waits for the lock longer than for an import.
-const LINKED_AT_ONCE: usize = 1 << 14;
+/// Claims that are linked in one commit: enough that a claim is mostly read and written once, few
+/// enough that what is kept of them fits into some hundred MiB.
+const LINKED_AT_ONCE: usize = 1 << 18;
 
 /// Links the live claims of a workspace that have no links, in commits of some thousands. Returns
 /// how many of them found a neighbour.
@@ -67,17 +67,17 @@ fn link_all(transaction: &mut Transaction<'_>, ids: &[String]) -> Result<usize, 
         let known = Known { transaction, claims: RefCell::default(), about: RefCell::default() };
         for id in ids {
             let Some((claim, set)) = known.get(id)? else { continue };
-            let mut found: BTreeMap<Rc<str>, Vec<String>> = BTreeMap::new();
+            let mut found: BTreeMap<Rc<str>, Rc<Claim>> = BTreeMap::new();
             for topic in &claim.topics {
                 for peer in known.about(&set, topic)?.iter().filter(|peer| peer.as_ref() != id) {
                     if let Some((other, _)) = known.get(peer)?.filter(|_| !found.contains_key(peer))
                     {
-                        found.insert(Rc::clone(peer), other.topics);
+                        found.insert(Rc::clone(peer), other);
                     }
                 }
             }
             let peers: Vec<Peer<'_>> =
-                found.iter().map(|(id, topics)| Peer { id, topics }).collect();
+                found.iter().map(|(id, peer)| Peer { id, topics: &peer.topics }).collect();
             let relinked = links::relink(id, &claim, &peers, &known)?;
             linked += usize::from(!relinked.own.links().is_empty());
             let own = (id.clone(), relinked.own);
@@ -91,7 +91,7 @@ fn link_all(transaction: &mut Transaction<'_>, ids: &[String]) -> Result<usize, 
         let mut edges = Vec::with_capacity(changed.len());
         for id in changed {
             if let Some(Some((claim, _))) = claims.remove(id.as_str()) {
-                edges.push((id, claim.edges));
+                edges.push((id, Rc::unwrap_or_clone(claim).edges));
             }
         }
         // The order of a set of hashes is no order.
@@ -109,7 +109,7 @@ fn link_all(transaction: &mut Transaction<'_>, ids: &[String]) -> Result<usize, 
 }
 
 /// A claim and its set.
-type Seen = (Claim, Rc<str>);
+type Seen = (Rc<Claim>, Rc<str>);
 
 /// What was read of a workspace, and what became of it since.
 struct Known<'t, 'a> {
@@ -131,7 +131,8 @@ impl Known<'_, '_> {
 
     fn keep(&self, id: Rc<str>, record: Option<&Record>) -> Option<Seen> {
         let live = record.filter(|record| is_live(record, self.transaction.now()));
-        let seen = live.and_then(|record| Some((Claim::of(record)?, Rc::from(set_of(record)))));
+        let seen =
+            live.and_then(|record| Some((Rc::new(Claim::of(record)?), Rc::from(set_of(record)))));
         self.claims.borrow_mut().insert(id, seen.clone());
         seen
     }
@@ -162,7 +163,7 @@ impl Known<'_, '_> {
     fn set_edges(&self, id: &str, edges: Edges) -> bool {
         match self.claims.borrow_mut().get_mut(id) {
             Some(Some((claim, _))) if claim.edges != edges => {
-                claim.edges = edges;
+                Rc::make_mut(claim).edges = edges;
                 true
             }
             _ => false,
@@ -173,7 +174,7 @@ impl Known<'_, '_> {
 impl Claims for Known<'_, '_> {
     type Error = pack::Error;
 
-    fn claim(&self, id: &str) -> Result<Option<Claim>, pack::Error> {
+    fn claim(&self, id: &str) -> Result<Option<Rc<Claim>>, pack::Error> {
         Ok(self.get(id)?.map(|(claim, _)| claim))
     }
 }

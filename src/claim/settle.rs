@@ -11,6 +11,7 @@
 //! mail takes no part; links are symmetric and at most eight.
 
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 use packset_segments::key_of;
 use rustc_hash::FxHashSet;
@@ -233,9 +234,10 @@ pub(super) struct Live<'t, 'a>(pub(super) &'t Transaction<'a>);
 impl Claims for Live<'_, '_> {
     type Error = pack::Error;
 
-    fn claim(&self, id: &str) -> Result<Option<Claim>, pack::Error> {
+    fn claim(&self, id: &str) -> Result<Option<Rc<Claim>>, pack::Error> {
         let now = self.0.now();
-        Ok(self.0.get(id)?.filter(|record| is_live(record, now)).as_ref().and_then(Claim::of))
+        let live = self.0.get(id)?.filter(|record| is_live(record, now));
+        Ok(live.as_ref().and_then(Claim::of).map(Rc::new))
     }
 }
 

@@ -159,6 +159,9 @@ pub enum Verb {
     /// Answer requests over HTTP, for tools that need it
     #[command(after_long_help = SERVE_END)]
     Serve(Serve),
+    /// Answer an MCP client over standard input and output
+    #[command(after_long_help = MCP_END)]
+    Mcp,
     /// Start the writer if it is down, and print where it is
     #[command(after_long_help = ENSURE_END)]
     Ensure,

@@ -290,6 +290,15 @@ It answers until SIGTERM or SIGINT. Every request but GET /health shows the
 token, which lies in the home; PACKSET_AUTH=off does without."
 );
 
+pub(super) const MCP_END: &str = ends_with!(
+    "  packset mcp
+  claude mcp add --scope user packset -- packset mcp
+
+Clients start it themselves. It only reads, works with no writer running, and
+ends when its input does. Without a workspace in a call it is the one that
+`packset where` prints."
+);
+
 pub(super) const ENSURE_END: &str = ends_with!(
     "  packset ensure
   eval \"$(packset ensure)\"; export PACKSET_URL

@@ -8,7 +8,7 @@
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
-use std::io::{self, BufRead, BufWriter, IsTerminal, Write};
+use std::io::{self, BufRead, BufWriter, IsTerminal, Read, Write};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
@@ -115,6 +115,33 @@ impl Ui {
         let err_is = Stream::new(err.is_terminal(), env);
         let input = io::BufReader::new(io::stdin());
         Self::new((Box::new(out.lock()), out_is), (Box::new(err), err_is), Box::new(input))
+    }
+
+    /// Standard input and output as they are, for a verb that speaks a protocol on them; each
+    /// write goes out at once. Rows and lines of the same run must not be mixed in.
+    ///
+    /// # Errors
+    /// A stream that is closed.
+    #[expect(clippy::disallowed_methods, reason = "this is the door to the terminal")]
+    #[cfg(unix)]
+    pub fn raw_streams() -> io::Result<(Box<dyn Read + Send>, Box<dyn Write + Send>)> {
+        use std::os::fd::AsFd as _;
+        let input = io::stdin().as_fd().try_clone_to_owned()?;
+        let output = io::stdout().as_fd().try_clone_to_owned()?;
+        Ok((Box::new(std::fs::File::from(input)), Box::new(std::fs::File::from(output))))
+    }
+
+    /// As on Unix.
+    ///
+    /// # Errors
+    /// A stream that is closed.
+    #[expect(clippy::disallowed_methods, reason = "this is the door to the terminal")]
+    #[cfg(windows)]
+    pub fn raw_streams() -> io::Result<(Box<dyn Read + Send>, Box<dyn Write + Send>)> {
+        use std::os::windows::io::AsHandle as _;
+        let input = io::stdin().as_handle().try_clone_to_owned()?;
+        let output = io::stdout().as_handle().try_clone_to_owned()?;
+        Ok((Box::new(std::fs::File::from(input)), Box::new(std::fs::File::from(output))))
     }
 
     /// Whether a person reads stdout, and in colour.

@@ -31,6 +31,7 @@ pub mod import;
 pub mod island;
 pub mod islands;
 pub mod log;
+pub mod mcp;
 #[cfg(unix)]
 pub mod migrate_home;
 pub mod pin;
@@ -66,7 +67,7 @@ use serde_json::{Map, Value};
 
 use crate::cli::args::{Moment, Scope};
 use crate::cli::{Failure, FailureKind, Ui};
-use crate::client::{Address, Client};
+use crate::client::{self, Address};
 use crate::desk::{Desk, Given, Route};
 use crate::pack::{self, Store};
 
@@ -135,15 +136,7 @@ impl Context<'_> {
     /// # Errors
     /// What the desk or the writer says.
     pub fn ask(&self, route: &'static Route, given: Given) -> Result<Value, Failure> {
-        match Address::of(&self.env) {
-            Address::Files => (route.answer)(&self.desk, given),
-            Address::Off => Err(Failure::new(FailureKind::Refused, "PACKSET_URL is off")
-                .hint("unset it to work on the files, or name a writer")),
-            Address::Writer(url) => {
-                let home = self.home().ok();
-                Client::new(&url, &self.env, home.as_deref(), &*self.vfs).ask(route, given)
-            }
-        }
+        client::ask(&self.desk, route, given)
     }
 
     /// Whether requests do not go to the files.

@@ -121,6 +121,7 @@ fn dispatch(context: &mut Context<'_>, verb: Verb) -> Result<Exit, Failure> {
         | Verb::Doctor(_) => {
             Err(Failure::new(FailureKind::Refused, "the writer runs on Unix alone so far"))
         }
+        Verb::Mcp => command::mcp::run(context),
     }
 }
 

@@ -38,6 +38,9 @@ pub fn post(desk: &Desk, given: Given) -> Result<Value, Failure> {
             .commit(&store, move |transaction| Ok(proposals::hold(transaction, record, &ids)?))?;
         return Err(proposals::Held(held).into());
     }
+    if let Some(vector) = vector_of(desk, &record) {
+        record.insert("embedding".into(), vector);
+    }
     let cap = desk.live_cap()?;
     let prepared = Instant::now();
     let ((written, forgot), committed) = desk.commit(&store, move |transaction| {
@@ -48,7 +51,7 @@ pub fn post(desk: &Desk, given: Given) -> Result<Value, Failure> {
     })?;
     let stages = Stages { prepare: prepared - began, commit: prepared.elapsed() };
     desk.trace(&name, record::id(written.record()), &stages);
-    let mut record = claim::shown(written.record().clone());
+    let mut record = told(written.record().clone());
     if forgot > 0 {
         record.insert("forgot".into(), forgot.into());
     }
@@ -58,6 +61,20 @@ pub fn post(desk: &Desk, given: Given) -> Result<Value, Failure> {
         "generation": generation(committed),
         "record": record,
     }))
+}
+
+/// The vector of a claim's text, if an encoder answers. Mail is found by its words alone.
+fn vector_of(desk: &Desk, claim: &Record) -> Option<Value> {
+    let kind = Kind::of(claim).filter(|kind| !kind.is_mail());
+    let text = record::string(claim, "text").filter(|_| kind.is_some())?;
+    desk.encoders.vector(text, false).map(|vector| json!(vector))
+}
+
+/// A record as the answer to its own change shows it: its vector would only be in the way.
+fn told(record: Record) -> Record {
+    let mut record = claim::shown(record);
+    record.shift_remove("embedding");
+    record
 }
 
 /// The claims, or the records of a kind, that a moment shows.
@@ -169,7 +186,7 @@ pub(super) fn changed(
     Ok(json!({
         "workspace": name,
         "generation": generation(committed),
-        "record": claim::shown(record),
+        "record": told(record),
     }))
 }
 
@@ -181,8 +198,16 @@ pub fn update(desk: &Desk, given: Given) -> Result<Value, Failure> {
     let (name, id) = (given.workspace()?, given.need("id")?);
     let fields = given.object("fields")?;
     let (whose, its) = (name.clone(), id.clone());
+    let text = record::string(&fields, "text");
+    let vector = text.and_then(|text| desk.encoders.vector(text.trim(), false));
     let done = desk.commit_existing(&desk.store(&name)?, move |transaction| {
-        claim::update(transaction, &its, &fields).map_err(|error| of_change(&whose, error))
+        let changed = claim::update(transaction, &its, &fields);
+        let mut record = changed.map_err(|error| of_change(&whose, error))?;
+        if let Some(vector) = vector {
+            record.insert("embedding".into(), json!(vector));
+            transaction.put(record.clone(), claim::keys(&record))?;
+        }
+        Ok(record)
     })?;
     changed(&name, &id, done)
 }

@@ -6,7 +6,7 @@ use packset_segments::manifest::CountEntry;
 use packset_segments::{Flags, tag};
 use serde_json::{Value, json};
 
-use super::{Desk, Given};
+use super::{Desk, Given, find};
 use crate::atom::Kind;
 use crate::cards::{self, SetName};
 use crate::cli::Failure;
@@ -58,6 +58,7 @@ pub fn status(desk: &Desk, given: Given) -> Result<Value, Failure> {
         pin = cards::pinned(Some(&snapshot))?;
     }
     let total = |counts: &BTreeMap<String, u64>| counts.values().sum::<u64>();
+    let (embedder, reranks) = desk.encoders.status();
     let mut status = json!({
         "home": home.to_string_lossy(),
         "version": env!("CARGO_PKG_VERSION"),
@@ -78,8 +79,10 @@ pub fn status(desk: &Desk, given: Given) -> Result<Value, Failure> {
         "bytes": census.bytes,
         "versions": census.versions,
         "compact_overdue": census.overdue,
-        "embedder": { "enabled": true, "binary": null, "available": false, "answering": null },
-        "rerank": { "enabled": false, "available": false, "depth": 20 },
+        "embedder": embedder,
+        "rerank": {
+            "enabled": find::reranks(desk), "available": reranks, "depth": find::RERANKED,
+        },
         "panel": {
             "fuse": panel.fuse.name(), "diversify": panel.diversify.name(),
             "decay": panel.decay.name(),

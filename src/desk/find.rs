@@ -17,6 +17,8 @@ use crate::text::Tokenizer;
 
 /// Hits of a search that names no limit (observed).
 const HITS: usize = 16;
+/// Hits that a cross-encoder reorders (the page: "the top 20").
+pub const RERANKED: usize = 20;
 /// Hits of the search whose list is explained, unless it says: what the verb prints.
 const LISTED: usize = 10;
 
@@ -33,6 +35,42 @@ fn rank(given: &Given) -> Result<(Rank, &'static str), Failure> {
     }
 }
 
+/// Whether every search is reranked, as `PACKSET_RERANK` has it.
+pub fn reranks(desk: &Desk) -> bool {
+    let yes =
+        |word: &str| ["1", "true", "yes"].iter().any(|it| word.trim().eq_ignore_ascii_case(it));
+    desk.env.get("PACKSET_RERANK").is_some_and(yes)
+}
+
+/// Puts the first hits into the order of the cross-encoder, and says what became of that.
+fn rerank(desk: &Desk, text: &str, hits: &mut Vec<Value>, limit: usize) -> &'static str {
+    let (head, _) = hits.split_at(hits.len().min(RERANKED));
+    let texts: Vec<&str> =
+        head.iter().map(|hit| hit["text"].as_str().unwrap_or_default()).collect();
+    let said = match texts.len() {
+        0 => "off",
+        // One candidate cannot be reordered: no model need be asked.
+        1 => "settled",
+        _ => match desk.encoders.scores(text, &texts) {
+            None => "absent",
+            Some(scores) => {
+                let mut order: Vec<(f64, Value)> =
+                    scores.into_iter().zip(hits.drain(..head.len())).collect();
+                order.sort_by(|a, b| b.0.total_cmp(&a.0));
+                let head = order.into_iter().map(|(score, mut hit)| {
+                    hit["rerank_score"] = score.into();
+                    hit
+                });
+                let head: Vec<Value> = head.collect();
+                hits.splice(0..0, head);
+                "cross-encoder"
+            }
+        },
+    };
+    hits.truncate(limit);
+    said
+}
+
 /// The claims that match, best first.
 ///
 /// # Errors
@@ -42,9 +80,12 @@ pub fn search(desk: &Desk, given: Given) -> Result<Value, Failure> {
     let text = given.text("q").unwrap_or_default();
     let (kind, set) = (given.text("kind"), given.text("set"));
     let (rank, ranked) = rank(&given)?;
+    let limit = given.count("limit", HITS)?;
+    let reranked = given.flag("rerank") || (reranks(desk) && !given.0.contains_key("rerank"));
     let query = Query {
         text: &text,
-        limit: given.count("limit", HITS)?,
+        // A cross-encoder is shown more than is asked for: what it finds best may stand lower.
+        limit: if reranked && limit > 0 { limit.max(RERANKED) } else { limit },
         view: desk.view(&given)?,
         rank,
         kind: kind.as_deref(),
@@ -75,7 +116,19 @@ pub fn search(desk: &Desk, given: Given) -> Result<Value, Failure> {
     let pack = desk.snapshot_of(&desk.pack_store()?)?;
     let cards = cards::beside(snapshot.as_deref(), pack.as_deref(), set.as_ref(), &query.view)?;
     let mut tokenizer = Tokenizer::new(stem);
-    let (found, _) = search::search_beside(snapshot.as_deref(), &mut tokenizer, &query, &cards)?;
+    // A query of stop words finds nothing: no model need be asked about it.
+    let asks = query.limit > 0 && !tokenizer.collect(&text).is_empty();
+    let vector = if asks { desk.encoders.vector(&text, true) } else { None };
+    if vector.is_some() {
+        answer["engine"] = "dense".into();
+    }
+    let (found, _) = search::search_beside(
+        snapshot.as_deref(),
+        &mut tokenizer,
+        &query,
+        &cards,
+        vector.as_deref(),
+    )?;
     let mut hits: Vec<Value> = Vec::with_capacity(found.len());
     for found in found {
         hits.extend(match (found, &snapshot) {
@@ -84,13 +137,8 @@ pub fn search(desk: &Desk, given: Given) -> Result<Value, Failure> {
             (Found::Claim(_), None) => None,
         });
     }
-    if given.flag("rerank") {
-        answer["rerank"] = match hits.len() {
-            0 => "off",
-            1 => "settled",
-            _ => "absent",
-        }
-        .into();
+    if reranked {
+        answer["rerank"] = rerank(desk, &text, &mut hits, limit).into();
     }
     answer["hits"] = hits.into();
     if let Some(snapshot) = &snapshot {
@@ -157,6 +205,11 @@ fn shown(hit: &Hit, record: &Record) -> Value {
         "ranks": ranks(&hit.ranks),
         "rerank_score": null,
     });
+    if let Some(cosine) = hit.cosine {
+        let dense = hit.ranks.iter().find(|ranked| ranked.ballot == "dense");
+        shown["dense_rank"] = json!(dense.map(|ranked| ranked.rank));
+        shown["cosine"] = ((f64::from(cosine) * 1e4).round() / 1e4).into();
+    }
     if let Some(source) = record.get("source") {
         shown["source"] = source.clone();
     }

@@ -42,6 +42,7 @@ use self::group::Group;
 use crate::claim::proposals as held;
 use crate::cli::{Env, Failure};
 use crate::clock::Clock;
+use crate::encode::Encoders;
 use crate::pack::{Committed, Ground, IdSource, Record, Snapshot, Store, Transaction, View};
 use crate::place::{self, Workspace};
 use crate::review::parse_live_cap;
@@ -65,6 +66,8 @@ pub struct Desk {
     pub env: Env,
     /// Where new ids come from.
     pub ids: Arc<IdSource>,
+    /// What turns texts into vectors, if anything does.
+    pub encoders: Encoders,
     warm: Option<Warm>,
 }
 
@@ -87,14 +90,26 @@ pub struct Stages {
 impl Desk {
     /// A desk for one request.
     pub fn new(vfs: Arc<dyn Vfs>, clock: Arc<dyn Clock>, env: Env, ids: Arc<IdSource>) -> Self {
-        Self { vfs, clock, env, ids, warm: None }
+        // A model takes seconds to load: a process that answers one request and is gone asks one
+        // only where it was named.
+        let encoders = match env.path("PACKSET_EMBED") {
+            Some(_) => Encoders::find(&env, &*vfs),
+            None => Encoders::none(),
+        };
+        Self { vfs, clock, env, ids, encoders, warm: None }
     }
 
     /// A desk that answers many requests, several at a time.
     #[must_use]
     pub fn warm(mut self) -> Self {
+        self.encoders = Encoders::find(&self.env, &*self.vfs);
         self.warm = Some(Warm::default());
         self
+    }
+
+    /// Whether it answers many requests.
+    pub fn is_warm(&self) -> bool {
+        self.warm.is_some()
     }
 
     /// Writes a line about every claim that is stored; for a warm desk.

@@ -106,6 +106,14 @@ pub struct Route {
     pub answer: fn(&Desk, Given) -> Result<Value, Failure>,
 }
 
+impl Route {
+    /// Whether a model is asked about what was given, where there is one.
+    pub fn asks_a_model(&self) -> bool {
+        let routes = [&SEARCH, &ACTIVATE, &POST_ATOM, &UPDATE];
+        routes.iter().any(|route| std::ptr::eq(*route, self))
+    }
+}
+
 const fn must(name: &'static str, is: Type, about: &'static str) -> Parameter {
     Parameter { name, is, needed: true, about }
 }

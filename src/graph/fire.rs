@@ -170,8 +170,8 @@ fn weigh<C: Claims>(
 ) -> Result<(), C::Error> {
     let weight = weight.max(f64::MIN_POSITIVE);
     for (id, link) in [(one, other), (other, one)] {
-        if let Some(claim) = desk.get(id)? {
-            claim.edges.weigh(link, persona, weight);
+        if let Some(edges) = desk.edges(id)? {
+            edges.weigh(link, persona, weight);
         }
     }
     Ok(())

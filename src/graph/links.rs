@@ -7,6 +7,8 @@
 //! claim; a link that goes takes its weights along; ties are broken by a hash of both ids, so
 //! that equals spread over the crowd instead of all choosing the same eight.
 
+use std::rc::Rc;
+
 use super::topics::jaccard;
 use super::{Claim, Claims, Desk, Edges, Fnv};
 
@@ -127,25 +129,20 @@ pub fn relink<C: Claims>(
 
 /// Lets a claim with too many links choose among them, and takes the others from both ends.
 fn reselect<C: Claims>(desk: &mut Desk<'_, C>, id: &str) -> Result<(), C::Error> {
-    if desk.links(id)?.len() <= MOST {
+    let crowded = |claim: &Rc<Claim>| claim.edges.links().len() > MOST;
+    if !desk.get(id)?.is_some_and(|claim| crowded(&claim)) {
         return Ok(());
     }
     desk.bury(id)?;
-    let links = desk.links(id)?;
-    if links.len() <= MOST {
-        return Ok(());
-    }
-    let topics = |desk: &mut Desk<'_, C>, id: &str| -> Result<Vec<String>, C::Error> {
-        Ok(desk.get(id)?.map(|claim| claim.topics.clone()).unwrap_or_default())
-    };
-    let own = topics(desk, id)?;
+    let Some(own) = desk.get(id)?.filter(crowded) else { return Ok(()) };
+    let links = own.edges.links();
     let mut about = Vec::with_capacity(links.len());
-    for link in &links {
-        about.push(topics(desk, link)?);
+    for link in links {
+        about.push(desk.get(link)?.unwrap_or_default());
     }
     let peers: Vec<Peer<'_>> =
-        links.iter().zip(&about).map(|(id, topics)| Peer { id, topics }).collect();
-    let kept = select(Peer { id, topics: &own }, &peers, 0.0);
+        links.iter().zip(&about).map(|(id, claim)| Peer { id, topics: &claim.topics }).collect();
+    let kept = select(Peer { id, topics: &own.topics }, &peers, 0.0);
     for link in links.iter().filter(|link| !kept.contains(&link.as_str())) {
         desk.part(id, link)?;
     }

@@ -20,6 +20,7 @@ pub mod topics;
 
 use std::collections::BTreeMap;
 use std::convert::Infallible;
+use std::rc::Rc;
 
 use serde_json::{Map, Value};
 
@@ -183,14 +184,14 @@ pub trait Claims {
     ///
     /// # Errors
     /// Whatever keeps the claim from being read.
-    fn claim(&self, id: &str) -> Result<Option<Claim>, Self::Error>;
+    fn claim(&self, id: &str) -> Result<Option<Rc<Claim>>, Self::Error>;
 }
 
 impl Claims for BTreeMap<String, Claim> {
     type Error = Infallible;
 
-    fn claim(&self, id: &str) -> Result<Option<Claim>, Infallible> {
-        Ok(self.get(id).cloned())
+    fn claim(&self, id: &str) -> Result<Option<Rc<Claim>>, Infallible> {
+        Ok(self.get(id).cloned().map(Rc::new))
     }
 }
 
@@ -200,9 +201,10 @@ struct Desk<'a, C> {
     held: BTreeMap<String, Option<Held>>,
 }
 
+/// Shared until it is changed: of a neighbour's neighbours most are only looked at.
 struct Held {
-    before: Edges,
-    now: Claim,
+    before: Rc<Claim>,
+    now: Rc<Claim>,
 }
 
 impl<'a, C: Claims> Desk<'a, C> {
@@ -212,17 +214,26 @@ impl<'a, C: Claims> Desk<'a, C> {
 
     /// Lays down a claim that the snapshot does not show, or shows as it was before.
     fn lay(&mut self, id: &str, claim: &Claim) {
-        let held = Held { before: claim.edges.clone(), now: claim.clone() };
-        self.held.insert(id.to_owned(), Some(held));
+        let before = Rc::new(claim.clone());
+        self.held.insert(id.to_owned(), Some(Held { now: Rc::clone(&before), before }));
     }
 
-    fn get(&mut self, id: &str) -> Result<Option<&mut Claim>, C::Error> {
+    fn held(&mut self, id: &str) -> Result<Option<&mut Held>, C::Error> {
         if !self.held.contains_key(id) {
             let claim = self.claims.claim(id)?;
-            let held = claim.map(|now| Held { before: now.edges.clone(), now });
+            let held = claim.map(|now| Held { before: Rc::clone(&now), now });
             self.held.insert(id.to_owned(), held);
         }
-        Ok(self.held.get_mut(id).and_then(Option::as_mut).map(|held| &mut held.now))
+        Ok(self.held.get_mut(id).and_then(Option::as_mut))
+    }
+
+    fn get(&mut self, id: &str) -> Result<Option<Rc<Claim>>, C::Error> {
+        Ok(self.held(id)?.map(|held| Rc::clone(&held.now)))
+    }
+
+    /// The edges of a claim, to be changed.
+    fn edges(&mut self, id: &str) -> Result<Option<&mut Edges>, C::Error> {
+        Ok(self.held(id)?.map(|held| &mut Rc::make_mut(&mut held.now).edges))
     }
 
     /// The links of a claim; empty if there is no such claim.
@@ -237,8 +248,8 @@ impl<'a, C: Claims> Desk<'a, C> {
         if !stands {
             self.part(one, other)?;
             for (id, link) in [(one, other), (other, one)] {
-                if let Some(claim) = self.get(id)? {
-                    claim.edges.add(link);
+                if let Some(edges) = self.edges(id)? {
+                    edges.add(link);
                 }
             }
         }
@@ -252,8 +263,10 @@ impl<'a, C: Claims> Desk<'a, C> {
     /// Takes a link from both its ends.
     fn part(&mut self, one: &str, other: &str) -> Result<(), C::Error> {
         for (id, link) in [(one, other), (other, one)] {
-            if let Some(claim) = self.get(id)? {
-                claim.edges.remove(link);
+            if self.has(id, link)?
+                && let Some(edges) = self.edges(id)?
+            {
+                edges.remove(link);
             }
         }
         Ok(())
@@ -262,9 +275,10 @@ impl<'a, C: Claims> Desk<'a, C> {
     /// Takes the links to claims that are no longer there. Readers never see those; they go when
     /// their place is needed, so that a claim with eight dead neighbours can have live ones.
     fn bury(&mut self, id: &str) -> Result<(), C::Error> {
-        for link in self.links(id)? {
-            if self.get(&link)?.is_none() {
-                self.part(id, &link)?;
+        let Some(claim) = self.get(id)? else { return Ok(()) };
+        for link in claim.edges.links() {
+            if self.held(link)?.is_none() {
+                self.part(id, link)?;
             }
         }
         Ok(())
@@ -274,7 +288,9 @@ impl<'a, C: Claims> Desk<'a, C> {
     fn changes(self) -> impl Iterator<Item = (String, Edges)> {
         self.held.into_iter().filter_map(|(id, held)| {
             let held = held?;
-            (held.before != held.now.edges).then_some((id, held.now.edges))
+            let changed = !Rc::ptr_eq(&held.before, &held.now);
+            let changed = changed && held.before.edges != held.now.edges;
+            changed.then(|| (id, Rc::unwrap_or_clone(held.now).edges))
         })
     }
 }

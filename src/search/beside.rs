@@ -50,6 +50,16 @@ pub enum Found {
     Card(CardHit),
 }
 
+impl Found {
+    /// The claim, if it is one.
+    pub fn into_claim(self) -> Option<Hit> {
+        match self {
+            Self::Claim(hit) => Some(hit),
+            Self::Card(_) => None,
+        }
+    }
+}
+
 /// The paragraphs of the cards that take part in one search.
 pub(super) struct Paragraphs<'a>(Vec<(Card, &'a str)>);
 

@@ -21,6 +21,7 @@
 //! arithmetic), `top` (the best so far), [`panel`].
 
 mod beside;
+pub mod dense;
 mod engine;
 #[cfg(test)]
 mod naive;
@@ -107,6 +108,8 @@ pub struct Hit {
     pub ranks: Vec<Ranked>,
     /// The weight that decay left it.
     pub decay: f32,
+    /// The cosine by which the dense ballot named it, if it did.
+    pub cosine: Option<f32>,
 }
 
 /// What a search found.
@@ -135,7 +138,8 @@ pub fn search(
 
 /// As [`search`], over claims and the paragraphs of cards ([`crate::cards::beside`]), which take
 /// no part when a kind is asked for. Without a snapshot there are only cards. Returns what was
-/// found, best first, and the number of the query's tokens.
+/// found, best first, and the number of the query's tokens. With the query's vector a dense ballot
+/// joins.
 ///
 /// # Errors
 /// As [`search`].
@@ -144,9 +148,10 @@ pub fn search_beside(
     tokenizer: &mut Tokenizer,
     query: &Query<'_>,
     cards: &[(Card, String)],
+    vector: Option<&[f32]>,
 ) -> Result<(Vec<Found>, usize), Error> {
     let paragraphs = Paragraphs::of(if query.kind.is_some() { &[] } else { cards });
-    let answer = answer(snapshot, tokenizer, query, None, &paragraphs)?;
+    let answer = answer(snapshot, tokenizer, query, None, &paragraphs, vector)?;
     let found = answer.hits.into_iter().map(|hit| paragraphs.found(hit)).collect();
     Ok((found, answer.tokens))
 }
@@ -158,7 +163,7 @@ fn search_on(
     query: &Query<'_>,
     parallel: Option<bool>,
 ) -> Result<Answer, Error> {
-    answer(Some(snapshot), tokenizer, query, parallel, &Paragraphs::of(&[]))
+    answer(Some(snapshot), tokenizer, query, parallel, &Paragraphs::of(&[]), None)
 }
 
 fn answer(
@@ -167,6 +172,7 @@ fn answer(
     query: &Query<'_>,
     parallel: Option<bool>,
     paragraphs: &Paragraphs<'_>,
+    vector: Option<&[f32]>,
 ) -> Result<Answer, Error> {
     let corpus = query.kind.map_or(record::CLAIMS, record::corpus);
     let (mut words, tokens) = words::of_query(tokenizer, query.text, corpus);
@@ -191,7 +197,12 @@ fn answer(
         halves: tokens as f32 * f32::from(score::EQUAL),
         points: words.iter().map(|word| score::ceiling(word.weight)).sum(),
     };
-    let hits = decide(snapshot, query, ballots, &most, paragraphs)?;
+    let dense = match (snapshot, vector) {
+        (Some(snapshot), Some(vector)) => Some(dense::ballot(snapshot, query, vector)?),
+        (None, Some(_)) => Some(Vec::new()),
+        (_, None) => None,
+    };
+    let hits = decide(snapshot, query, (ballots, dense), &most, paragraphs)?;
     Ok(Answer { hits, tokens: tokens as usize })
 }
 
@@ -226,16 +237,23 @@ impl Perfect {
         let bm25 = entry.points / self.points;
         (scan + bm25) / 2.0
     }
+
+    /// With a dense ballot the share is the mean over three; what it does not name has none of it.
+    fn share_beside(&self, entry: &Entry, cosine: Option<f32>) -> f32 {
+        (2.0 * self.share(entry) + cosine.unwrap_or_default()) / 3.0
+    }
 }
 
 /// Numbers the candidates in order of first mention, and lets the panel decide.
 fn decide(
     snapshot: Option<&Snapshot>,
     query: &Query<'_>,
-    ballots: Ballots,
+    (ballots, dense): (Ballots, Option<Vec<(Entry, f32)>>),
     most: &Perfect,
     paragraphs: &Paragraphs<'_>,
 ) -> Result<Vec<Hit>, Error> {
+    let cosines: FxHashMap<Place, f32> =
+        dense.iter().flatten().map(|(entry, cosine)| (entry.version, *cosine)).collect();
     let mut numbers: FxHashMap<Place, usize> = FxHashMap::default();
     let mut candidates: Vec<Entry> = Vec::new();
     let mut ballot = |name, entries: Vec<Entry>| {
@@ -248,7 +266,11 @@ fn decide(
         };
         Ballot { name, votes: entries.into_iter().map(vote).collect() }
     };
-    let ballots = [ballot("scan", ballots.scan), ballot("bm25", ballots.bm25)];
+    let is_dense = dense.is_some();
+    let mut ballots = vec![ballot("scan", ballots.scan), ballot("bm25", ballots.bm25)];
+    if let Some(dense) = dense {
+        ballots.push(ballot("dense", dense.into_iter().map(|(entry, _)| entry).collect()));
+    }
 
     let decay = if query.rank == Rank::Relevance { Decay::Off } else { query.panel.decay };
     let now = Micros(query.view.valid);
@@ -274,7 +296,12 @@ fn decide(
     let hits = order.into_iter().map(|number| {
         let entry = &candidates[number];
         let ranks = std::mem::take(&mut ranks[number]);
-        lowest = lowest.min(most.share(entry) * fades[number]);
+        let cosine = cosines.get(&entry.version).copied();
+        let share = match is_dense {
+            true => most.share_beside(entry, cosine),
+            false => most.share(entry),
+        };
+        lowest = lowest.min(share * fades[number]);
         Hit {
             version: entry.version,
             text: entry.text,
@@ -284,6 +311,7 @@ fn decide(
             ballot_score: ranks.first().map_or(0.0, |first| first.score),
             ranks,
             decay: fades[number],
+            cosine,
         }
     });
     Ok(hits.collect())

@@ -14,20 +14,20 @@ use serde_json::{Value, json};
 
 use crate::harness::{Pack, mode};
 
-/// A writer of a pack, killed when it is dropped.
-struct Writer<'a> {
-    pack: &'a Pack,
+/// A writer, killed when it is dropped.
+struct Writer {
     child: Child,
     url: String,
     token: String,
 }
 
-impl<'a> Writer<'a> {
-    fn start(pack: &'a Pack) -> Self {
+impl Writer {
+    fn start(pack: &Pack) -> Self {
         Self::with(pack, &["--port", "0"], &[])
     }
 
-    fn with(pack: &'a Pack, flags: &[&str], vars: &[(&str, &str)]) -> Self {
+    #[expect(clippy::zombie_processes, reason = "it is waited for when it is dropped")]
+    fn with(pack: &Pack, flags: &[&str], vars: &[(&str, &str)]) -> Self {
         let mut run = pack.run([&["serve"], flags].concat());
         run.command.envs(vars.iter().copied());
         run.command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
@@ -41,7 +41,7 @@ impl<'a> Writer<'a> {
             if said["pid"] == pid {
                 let token = fs::read_to_string(pack.home().join("token")).unwrap_or_default();
                 let url = said["url"].as_str().unwrap().to_owned();
-                return Self { pack, child, url, token: token.trim().to_owned() };
+                return Self { child, url, token: token.trim().to_owned() };
             }
             assert!(Instant::now() < until, "the writer does not come up");
             std::thread::sleep(Duration::from_millis(2));
@@ -76,7 +76,7 @@ impl<'a> Writer<'a> {
     }
 }
 
-impl Drop for Writer<'_> {
+impl Drop for Writer {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
