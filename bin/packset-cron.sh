@@ -12,10 +12,12 @@ packset=${PACKSET:-packset}
 PACKSET_URL='' INSIDE_MEMORY_URL=''
 export PACKSET_URL INSIDE_MEMORY_URL
 
-# A directory is made by one process alone. One that was left by a killed run is an hour old.
-lock=${XDG_RUNTIME_DIR:-${TMPDIR:-/tmp}}/packset-cron.$(id -u)
+# A directory is made by one process alone. One that is six hours old was left by a killed run.
+state=${XDG_STATE_HOME:-$HOME/.local/state}/packset
+lock=$state/cron.lock
+(umask 077 && mkdir -p "$state") || exit 74
 if ! mkdir -m 700 "$lock" 2>/dev/null; then
-    if [ -z "$(find "$lock" -prune -mmin +60 2>/dev/null)" ]; then
+    if [ -z "$(find "$lock" -prune -mmin +360 2>/dev/null)" ]; then
         exit 0
     fi
     rmdir "$lock" 2>/dev/null

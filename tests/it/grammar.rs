@@ -5,9 +5,32 @@ use std::ffi::OsString;
 
 use crate::harness::Pack;
 
-const VERBS: [&str; 17] = [
-    "remember", "prefer", "search", "atoms", "status", "forget", "export", "import", "delete",
-    "compact", "verify", "where", "show", "log", "diff", "undo", "why",
+const VERBS: [&str; 25] = [
+    "remember",
+    "prefer",
+    "search",
+    "atoms",
+    "status",
+    "forget",
+    "export",
+    "import",
+    "delete",
+    "compact",
+    "verify",
+    "where",
+    "show",
+    "log",
+    "diff",
+    "undo",
+    "why",
+    "ensure",
+    "start",
+    "stop",
+    "port",
+    "url",
+    "which",
+    "migrate-home",
+    "doctor",
 ];
 
 #[test]
