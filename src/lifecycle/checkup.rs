@@ -81,7 +81,11 @@ pub fn checkup(desk: &Desk, fix: bool) -> Vec<Finding> {
         findings.token(&home);
     }
     findings.clients();
-    findings.put("encoder", Verdict::Ok, "none: searches go by words alone", None);
+    let encoder = match desk.encoders.are_there() {
+        true => "found; `packset status` says whether it answers",
+        false => "none: searches go by words alone",
+    };
+    findings.put("encoder", Verdict::Ok, encoder, None);
     findings.all
 }
 
