@@ -8,8 +8,8 @@
 
 use std::io::{BufRead, BufReader, Read as _, Write as _};
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, Command, Stdio};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -47,7 +47,7 @@ struct Line {
 
 struct Running {
     child: Child,
-    to: ChildStdin,
+    to: SyncSender<String>,
     from: Receiver<String>,
 }
 
@@ -184,10 +184,10 @@ fn start(program: &Path, flags: &[&str]) -> Option<Running> {
         .stderr(Stdio::null())
         .spawn()
         .ok()?;
-    let to = child.stdin.take();
+    let hears = child.stdin.take();
     let said = child.stdout.take();
     // Dropped before it is whole, a child is waited for here.
-    let (Some(to), Some(said)) = (to, said) else {
+    let (Some(mut hears), Some(said)) = (hears, said) else {
         let _ = child.kill();
         let _ = child.wait();
         return None;
@@ -208,16 +208,24 @@ fn start(program: &Path, flags: &[&str]) -> Option<Running> {
             }
         }
     });
+    // A pipe holds 64 KiB: a child that does not read would hold up whoever writes past that, so
+    // nobody writes who has a deadline. The thread ends with the child, or when we do.
+    let (to, asked) = sync_channel::<String>(1);
+    let writes = std::thread::Builder::new().name("encoder".into()).spawn(move || {
+        for line in asked {
+            if hears.write_all(line.as_bytes()).and_then(|()| hears.flush()).is_err() {
+                return;
+            }
+        }
+    });
     let running = Running { child, to, from };
-    reads.is_ok().then_some(running)
+    (reads.is_ok() && writes.is_ok()).then_some(running)
 }
 
 impl Running {
     /// One line each way. What is no answer to this very question is none.
     fn ask(&mut self, asked: &Value, time: Duration) -> Result<Option<Value>, RecvTimeoutError> {
-        let gone = |_| RecvTimeoutError::Disconnected;
-        self.to.write_all(format!("{asked}\n").as_bytes()).map_err(gone)?;
-        self.to.flush().map_err(gone)?;
+        self.to.send(format!("{asked}\n")).map_err(|_| RecvTimeoutError::Disconnected)?;
         let said = self.from.recv_timeout(time)?;
         let said: Option<Value> = serde_json::from_str(&said).ok();
         Ok(said.filter(|said| said.get("id") == asked.get("id")))

@@ -116,3 +116,25 @@ fn a_missing_encoder_and_one_that_is_switched_off_are_said() {
     let answer = off.ok(["search", "--json", "--rerank", "cat"]).json();
     assert_eq!(answer["rerank"], "absent");
 }
+
+#[test]
+fn a_child_that_never_reads_holds_nobody_up_with_a_long_request() {
+    // Two documents of 120 KB: more than the 64 KiB a pipe takes before somebody reads.
+    let pack = with_encoder("exec sleep 30");
+    let documents: String = (0..2)
+        .map(|n| {
+            format!(
+                "{}\n",
+                json!({"id": n.to_string(), "kind": "document",
+            "text": "cat ".repeat(30_000)})
+            )
+        })
+        .collect();
+    let file = pack.root.join("documents.jsonl");
+    fs::write(&file, documents).unwrap();
+    pack.ok(["import", "--records", file.to_str().unwrap()]);
+    let began = Instant::now();
+    let args = ["search", "--json", "--kind", "document", "--rerank", "cat"];
+    assert_eq!(pack.ok(args).json()["rerank"], "absent");
+    assert!(began.elapsed() < Duration::from_secs(10), "it was waited for");
+}
