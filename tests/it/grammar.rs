@@ -102,7 +102,7 @@ fn what_makes_no_sense_is_64_in_one_line_with_a_hint() {
         (&["search", "--limit", "4294967296", "x"], "--limit"),
         (&["search", "--rank", "best", "x"], "fused, relevance"),
         (&["search", "--kind", "", "x"], "--kind"),
-        (&["search", "--rerank", "x"], "--rerank"),
+        (&["search", "--rerank=yes", "x"], "--rerank"),
         (&["atoms", "a", "b"], "\"b\""),
         (&["atoms", ""], "blank"),
         (&["status", "--all", "ws"], "exclude"),

@@ -237,7 +237,8 @@ fn verbs_write_through_the_writer() {
     there(&["undo", "g99"]).fails(1).err_has("generation 99");
     // On the files the same is there.
     assert_eq!(pack.ok(["show", "--json", &id]).json()["tombstone"], json!(true));
-    let lines = "{\"op\":\"remember\",\"text\":\"Of a batch.\"}\n{\"op\":\"grade\",\"id\":\"nobody\"}\n";
+    let lines =
+        "{\"op\":\"remember\",\"text\":\"Of a batch.\"}\n{\"op\":\"grade\",\"id\":\"nobody\"}\n";
     let batch = |flags: &[&str]| {
         let run = pack.run([&["batch"], flags, &["-"]].concat()).var("PACKSET_URL", &writer.url);
         run.stdin(lines).done()
