@@ -7,7 +7,7 @@
 //!
 //! Nobody loses claims by loading some: before the first line is stored it is counted how many
 //! would be new, and if they would take a workspace past its live cap, nothing is stored
-//! ([`room`]). With `--over-cap` all of it is, and the workspace is kept at that size.
+//! (`room`). With `--over-cap` all of it is, and the workspace is kept at that size.
 //!
 //! A line goes to the workspace that `--workspace` names, else to the one it names itself, else
 //! to the one in force. An import is done by a person's hand: nothing is held as a proposal.

@@ -238,7 +238,7 @@ pub fn recall(desk: &Desk, given: Given) -> Result<Value, Failure> {
 
 /// What is behind a claim's place in a search's list, or behind its absence.
 ///
-/// The search is asked twice: as [`search`] would, which gives the place, and with room for every
+/// The search is asked twice: as [`search()`] would, which gives the place, and with room for every
 /// claim, which gives the claim's place on each whole ballot.
 ///
 /// # Errors
