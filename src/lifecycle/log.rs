@@ -102,7 +102,7 @@ mod tests {
         let path = Path::new("/l/log");
         fs.install(path, b"old\none\n\ntwo\nthree\nfour\n").unwrap();
         assert_eq!(last_lines(&fs, path, 4, 3), "two; three; four");
-        assert_eq!(last_lines(&fs, path, 14, 3), "three; four");
+        assert_eq!(last_lines(&fs, path, 13, 3), "three; four");
         assert_eq!(last_lines(&fs, path, 99, 3), "nothing in /l/log");
         assert_eq!(last_lines(&fs, Path::new("/l/none"), 0, 3), "nothing in /l/none");
     }
