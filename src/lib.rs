@@ -7,15 +7,19 @@
 //! # Reading order
 //!
 //! *A search, from argv to output*: [`cli`] reads the command line, [`command::search`] is the
-//! verb, [`place`] finds home and workspace, [`pack::Store::snapshot`] opens one generation
-//! without a lock, [`text`] turns the question into terms, [`search`] ranks, and
-//! [`pack::record`] puts the hits together again.
+//! verb and asks [`desk::find`], [`place`] finds home and workspace, [`pack::Store::snapshot`]
+//! opens one generation without a lock, [`text`] turns the question into terms, [`search`]
+//! ranks, and [`pack::record`] puts the hits together again.
 //!
-//! *A claim, from argv to fsync*: [`command::remember`] hands words to [`claim`], which
-//! asks [`atom`] whether the claim may be let in and, under the store's lock, whether it is new;
-//! [`pack::transaction`] chains its version to the ones before, [`pack::store`] folds, writes,
+//! *A claim, from argv to fsync*: [`command::remember`] hands words to [`desk::atoms`], and that to
+//! [`claim`], which asks [`atom`] whether the claim may be let in and, under the store's lock,
+//! whether it is new; [`pack::transaction`] chains its version to the ones before, [`pack::store`] folds, writes,
 //! syncs and publishes. The bytes themselves are `packset-segments`'s, described in its
 //! `FORMAT.md`.
+//!
+//! *A request over HTTP*: the door ([`serve`]) lets it in whole, [`serve::routing`] finds its
+//! [`desk::Route`], the same function answers as for the verb, and writes that arrive together share
+//! a commit ([`desk::group`]).
 //!
 //! # What is where
 //!
