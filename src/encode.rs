@@ -65,14 +65,9 @@ impl Encoders {
         let off = |text: &str| ["off", "0", "false", "no"].contains(&text.trim());
         let enabled = !vars.get("INSIDE_EMBED").is_some_and(off);
         let is_file = |path: &Path| matches!(vfs.kind(path), Ok(Kind::File(_)));
-        let beside = || env::program()?.parent().map(|dir| dir.join(PROGRAM));
-        let on_path = || {
-            let dirs = std::env::split_paths(vars.raw("PATH")?).map(|dir| dir.join(PROGRAM));
-            dirs.into_iter().find(|path| is_file(path))
-        };
         let program = match vars.path("PACKSET_EMBED") {
             Some(named) => Some(named.to_owned()).filter(|path| is_file(path)),
-            None => beside().filter(|path| is_file(path)).or_else(on_path),
+            None => env::companion(vars, vfs, PROGRAM),
         };
         let named = vars.get("PACKSET_EMBED_TIMEOUT_MS").and_then(|time| time.trim().parse().ok());
         let time = named.map_or(TIME, Duration::from_millis);

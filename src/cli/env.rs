@@ -139,6 +139,15 @@ pub fn program() -> Option<PathBuf> {
     std::env::current_exe().ok()
 }
 
+/// A program of ours that others run too: the one beside the running program, else the one on PATH.
+pub fn companion(env: &Env, vfs: &dyn Vfs, name: &str) -> Option<PathBuf> {
+    let is_file = |path: &PathBuf| matches!(vfs.kind(path), Ok(Kind::File(_)));
+    let beside = program().map(|program| program.with_file_name(name));
+    beside
+        .filter(is_file)
+        .or_else(|| std::env::split_paths(env.raw("PATH")?).map(|dir| dir.join(name)).find(is_file))
+}
+
 /// Whether an error only says that there is nothing at the path.
 pub(crate) fn absent(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)

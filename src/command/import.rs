@@ -33,6 +33,7 @@ use crate::claim;
 use crate::cli::args::Import;
 use crate::cli::{Exit, Failure, FailureKind};
 use crate::command::{Context, schema};
+use crate::desk::batch::{no_json, trimmed};
 use crate::pack::record::{self, Record};
 use crate::pack::{self, Prepared, Transaction};
 use crate::place;
@@ -467,13 +468,6 @@ impl Job {
     }
 }
 
-/// What the parser says, without its own count of lines: it saw only this one.
-pub(crate) fn no_json(error: &serde_json::Error) -> String {
-    let said = error.to_string();
-    let what = said.split(" at line ").next().unwrap_or_default();
-    format!("it is no JSON: {what} at column {}", error.column())
-}
-
 /// Reads a JSON object into a record, whose room is used again.
 fn read_into(record: &mut Record, line: &[u8]) -> serde_json::Result<()> {
     struct Into<'a>(&'a mut Record);
@@ -497,9 +491,4 @@ fn read_into(record: &mut Record, line: &[u8]) -> serde_json::Result<()> {
     let mut reader = serde_json::Deserializer::from_slice(line);
     reader.deserialize_map(Into(record))?;
     reader.end()
-}
-
-/// A line without its end, and without the mark that some editors put before the first one.
-pub(crate) fn trimmed(line: &[u8]) -> &[u8] {
-    line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line).trim_ascii()
 }

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::refusal::of_change;
 use super::{Desk, Given, Stages, gap};
-use crate::atom::{Kind, SCHEMA, is_accession};
+use crate::atom::{Kind, Refusal, SCHEMA, admit, is_accession};
 use crate::claim::{self, Written, proposals};
 use crate::cli::{Failure, FailureKind};
 use crate::pack::record::{self, Record};
@@ -50,7 +50,7 @@ pub fn post(desk: &Desk, given: Given) -> Result<Value, Failure> {
             .commit(&store, move |transaction| Ok(proposals::hold(transaction, record, &ids)?))?;
         return Err(proposals::Held(held).into());
     }
-    if let Some(vector) = vector_of(desk, &record) {
+    if let Some(vector) = vector_of(desk, &record, &name)? {
         record.insert("embedding".into(), vector);
     }
     let cap = desk.live_cap()?;
@@ -75,11 +75,20 @@ pub fn post(desk: &Desk, given: Given) -> Result<Value, Failure> {
     }))
 }
 
-/// The vector of a claim's text, if an encoder answers. Mail is found by its words alone.
-fn vector_of(desk: &Desk, claim: &Record) -> Option<Value> {
-    let kind = Kind::of(claim).filter(|kind| !kind.is_mail());
-    let text = record::string(claim, "text").filter(|_| kind.is_some())?;
-    desk.encoders.vector(text, false).map(|vector| json!(vector))
+/// The vector of a claim's text, if an encoder answers; of a claim that is let in alone, so that no
+/// secret is shown to a model and no refusal waits for one. Mail is found by its words alone.
+///
+/// # Errors
+/// The first rule that the claim breaks.
+fn vector_of(desk: &Desk, claim: &Record, name: &str) -> Result<Option<Value>, Refusal> {
+    let wanted = Kind::of(claim).is_some_and(|kind| !kind.is_mail());
+    if !wanted || !desk.encoders.are_there() {
+        return Ok(None);
+    }
+    let mut claim = claim.clone();
+    admit(&mut claim, name)?;
+    let text = record::string(&claim, "text").unwrap_or_default();
+    Ok(desk.encoders.vector(text, false).map(|vector| json!(vector)))
 }
 
 /// A record as the answer to its own change shows it: its vector would only be in the way.
@@ -210,13 +219,20 @@ pub fn update(desk: &Desk, given: Given) -> Result<Value, Failure> {
     let (name, id) = (given.workspace()?, given.need("id")?);
     let fields = given.object("fields")?;
     let (whose, its) = (name.clone(), id.clone());
-    let text = record::string(&fields, "text");
-    let vector = text.and_then(|text| desk.encoders.vector(text.trim(), false));
+    let vector = match desk.snapshot(&name)? {
+        Some(snapshot) if fields.contains_key("text") => {
+            let live = snapshot.current(record::key(&id)).map(|place| snapshot.record(place));
+            let mut changed = live.transpose()?.unwrap_or_default();
+            changed.extend(fields.clone());
+            vector_of(desk, &changed, &name)?
+        }
+        _ => None,
+    };
     let done = desk.commit_existing(&desk.store(&name)?, move |transaction| {
         let changed = claim::update(transaction, &its, &fields);
         let mut record = changed.map_err(|error| of_change(&whose, error))?;
         if let Some(vector) = vector {
-            record.insert("embedding".into(), json!(vector));
+            record.insert("embedding".into(), vector);
             transaction.put(record.clone(), claim::keys(&record))?;
         }
         Ok(record)

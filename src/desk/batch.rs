@@ -18,7 +18,6 @@ use crate::atom::{Kind, shortened};
 use crate::claim::upkeep::{Crossing, crossing};
 use crate::claim::{self, Written};
 use crate::cli::{Failure, FailureKind};
-use crate::command::import::{no_json, trimmed};
 use crate::pack::record::{self, Record};
 use crate::pack::{self, IdSource, Transaction};
 use crate::text::Tokenizer;
@@ -312,6 +311,18 @@ fn shown(outcome: &Outcome, generation: Option<u64>) -> Value {
         }),
         Err(why) => json!({ "line": number, "op": op, "ok": false, "error": why }),
     }
+}
+
+/// What the parser says, without its own count of lines: it saw only this one.
+pub fn no_json(error: &serde_json::Error) -> String {
+    let said = error.to_string();
+    let what = said.split(" at line ").next().unwrap_or_default();
+    format!("it is no JSON: {what} at column {}", error.column())
+}
+
+/// A line without its end, and without the mark that some editors put before the first one.
+pub fn trimmed(line: &[u8]) -> &[u8] {
+    line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line).trim_ascii()
 }
 
 #[cfg(test)]

@@ -5,11 +5,11 @@ use serde_json::{Map, Value, json};
 use super::atoms::no_atom;
 use super::{Desk, Given, gap};
 use crate::atom::Kind;
-use crate::cards::{self, SetName};
+use crate::cards::{self, Card, SetName};
 use crate::claim::recall::{self, Hints};
 use crate::cli::{Failure, FailureKind};
 use crate::pack::record::{self, Record};
-use crate::pack::snapshot::Snapshot;
+use crate::pack::snapshot::{Snapshot, View};
 use crate::pack::transaction::knows;
 use crate::search::panel::{Diversify, Fuse, Panel};
 use crate::search::{self, CardHit, Found, Hit, Query, Rank, Ranked};
@@ -112,13 +112,9 @@ pub fn search(desk: &Desk, given: Given) -> Result<Value, Failure> {
         }
         stem = rule.stem;
     }
-    let set = set.as_deref().map(SetName::new).transpose()?;
-    let pack = desk.snapshot_of(&desk.pack_store()?)?;
-    let cards = cards::beside(snapshot.as_deref(), pack.as_deref(), set.as_ref(), &query.view)?;
+    let cards = cards_of(desk, snapshot.as_deref(), set.as_deref(), &query.view)?;
     let mut tokenizer = Tokenizer::new(stem);
-    // A query of stop words finds nothing: no model need be asked about it.
-    let asks = query.limit > 0 && !tokenizer.collect(&text).is_empty();
-    let vector = if asks { desk.encoders.vector(&text, true) } else { None };
+    let vector = vector_of(desk, &mut tokenizer, &query);
     if vector.is_some() {
         answer["engine"] = "dense".into();
     }
@@ -149,6 +145,26 @@ pub fn search(desk: &Desk, given: Given) -> Result<Value, Failure> {
         }
     }
     Ok(answer)
+}
+
+/// The cards that join a search.
+fn cards_of(
+    desk: &Desk,
+    snapshot: Option<&Snapshot>,
+    set: Option<&str>,
+    view: &View,
+) -> Result<Vec<(Card, String)>, Failure> {
+    let set = set.map(SetName::new).transpose()?;
+    let pack = desk.snapshot_of(&desk.pack_store()?)?;
+    Ok(cards::beside(snapshot, pack.as_deref(), set.as_ref(), view)?)
+}
+
+/// The vector of a query, if an encoder answers. One of stop words finds nothing: no model need be
+/// asked about it.
+fn vector_of(desk: &Desk, tokenizer: &mut Tokenizer, query: &Query<'_>) -> Option<Vec<f32>> {
+    let asks = desk.encoders.are_there() && query.limit > 0;
+    let asks = asks && !tokenizer.collect(query.text).is_empty();
+    if asks { desk.encoders.vector(query.text, true) } else { None }
 }
 
 /// A hit with its record. The engine compares sets by a hash; here the name decides.
@@ -265,20 +281,32 @@ pub fn why(desk: &Desk, given: Given) -> Result<Value, Failure> {
         set: None,
         panel: desk.panel()?,
     };
-    let mine =
-        |hits: Vec<Hit>| hits.into_iter().enumerate().find(|(_, hit)| hit.version == version);
     let mut tokenizer = Tokenizer::new(snapshot.manifest().text.stem);
+    let cards = cards_of(desk, Some(&snapshot), None, &view)?;
+    let vector = vector_of(desk, &mut tokenizer, &query);
+    let mut mine = |query: &Query<'_>| {
+        let (found, _) = search::search_beside(
+            Some(&snapshot),
+            &mut tokenizer,
+            query,
+            &cards,
+            vector.as_deref(),
+        )?;
+        let hits = found.into_iter().map(Found::into_claim).enumerate();
+        let mut hits = hits.filter_map(|(at, hit)| Some((at, hit?)));
+        Ok::<_, Failure>(hits.find(|(_, hit)| hit.version == version))
+    };
     let plain = Query { kind: kind.as_deref(), ..query };
-    let listed = mine(search::search(&snapshot, &mut tokenizer, &plain)?.hits);
+    let listed = mine(&plain)?;
     // Of the wide answer only ballots and decay are read: making way and elections, which cost
     // the square of the list and more, would be for nothing.
     let panel = Panel { fuse: Fuse::CombSum, diversify: Diversify::None, ..query.panel };
     let wide = Query { limit: everything(&snapshot), panel, ..query };
-    let hit = mine(search::search(&snapshot, &mut tokenizer, &wide)?.hits).map(|(_, hit)| hit);
+    let hit = mine(&wide)?.map(|(_, hit)| hit);
     let score = listed.as_ref().map(|(_, hit)| hit).or(hit.as_ref()).map(|hit| hit.score);
     let state = match (&hit, snapshot.live(version, &view)) {
         (Some(_), _) => "it matches",
-        (None, true) => "no word of the query matches it",
+        (None, true) => "nothing of the query matches it",
         (None, false) => "it is not live at that moment",
     };
     let ballots: Vec<Value> = hit

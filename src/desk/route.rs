@@ -107,7 +107,7 @@ pub struct Route {
 impl Route {
     /// Whether a model is asked about what was given, where there is one.
     pub fn asks_a_model(&self) -> bool {
-        let routes = [&SEARCH, &ACTIVATE, &POST_ATOM, &UPDATE];
+        let routes = [&SEARCH, &WHY, &ACTIVATE, &POST_ATOM, &UPDATE];
         routes.iter().any(|route| std::ptr::eq(*route, self))
     }
 }

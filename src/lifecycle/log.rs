@@ -48,7 +48,7 @@ pub fn open(vfs: &dyn Vfs, path: &Path) -> Result<File> {
         }
         vfs.rename_over(path, &older(path, 1)).at("rotate", path)?;
     }
-    open_log(path).at("open", path)
+    Ok(open_log(path).at("open", path)?)
 }
 
 fn older(path: &Path, number: u32) -> PathBuf {

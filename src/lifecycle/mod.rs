@@ -21,7 +21,7 @@ use std::time::Duration;
 use packset_segments::vfs::Vfs;
 
 use crate::cli::{Failure, FailureKind};
-use crate::serve::hold::{self, LOCK, Runtime};
+use crate::serve::hold::{self, At, LOCK, Runtime};
 
 /// How long a writer has to answer `GET /health`, which it does without looking at any store.
 const HEALTH_WAIT: Duration = Duration::from_secs(1);
@@ -83,33 +83,13 @@ pub enum Error {
         /// Its process.
         pid: u32,
     },
-    /// What a home says about its writer cannot be read.
+    /// What a home says about its writer cannot be read, or the system refused.
     #[error(transparent)]
     Hold(#[from] hold::Error),
-    /// The system refused.
-    #[error("cannot {what} {}: {source}", path.display())]
-    Io {
-        /// What we wanted.
-        what: &'static str,
-        /// With which file.
-        path: PathBuf,
-        /// What it said.
-        source: io::Error,
-    },
 }
 
 /// A result of this module.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
-
-trait At<T> {
-    fn at(self, what: &'static str, path: &Path) -> Result<T>;
-}
-
-impl<T, E: Into<io::Error>> At<T> for std::result::Result<T, E> {
-    fn at(self, what: &'static str, path: &Path) -> Result<T> {
-        self.map_err(|source| Error::Io { what, path: path.to_owned(), source: source.into() })
-    }
-}
 
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
@@ -129,7 +109,6 @@ impl From<Error> for Failure {
                 "it finishes what it was asked; `kill -9 {pid}` loses nothing acknowledged"
             )),
             Error::Hold(error) => error.into(),
-            Error::Io { .. } => Self::new(FailureKind::Io, message),
         }
     }
 }
@@ -198,32 +177,30 @@ pub enum Health {
 /// Asks a port of this machine whether a writer answers; within about a second.
 pub fn health_of_port(port: u16) -> Health {
     let at = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
-    match TcpStream::connect_timeout(&at, HEALTH_WAIT) {
-        Err(_) => Health::Nothing,
-        Ok(mut stream) => {
-            let set = stream
-                .set_read_timeout(Some(HEALTH_WAIT))
-                .and_then(|()| stream.set_write_timeout(Some(HEALTH_WAIT)));
-            set.map_or(Health::Other, |()| ask_health(&mut stream))
-        }
-    }
+    let stream = TcpStream::connect_timeout(&at, HEALTH_WAIT);
+    asked(stream, TcpStream::set_read_timeout, TcpStream::set_write_timeout)
 }
 
 /// Asks a writer that said where it is whether it answers there.
 pub fn health(runtime: &Runtime) -> Health {
     match (runtime.port, &runtime.socket) {
         (Some(port), _) => health_of_port(port),
-        (None, Some(socket)) => match UnixStream::connect(socket) {
-            Err(_) => Health::Nothing,
-            Ok(mut stream) => {
-                let set = stream
-                    .set_read_timeout(Some(HEALTH_WAIT))
-                    .and_then(|()| stream.set_write_timeout(Some(HEALTH_WAIT)));
-                set.map_or(Health::Other, |()| ask_health(&mut stream))
-            }
-        },
+        (None, Some(socket)) => {
+            let stream = UnixStream::connect(socket);
+            asked(stream, UnixStream::set_read_timeout, UnixStream::set_write_timeout)
+        }
         (None, None) => Health::Nothing,
     }
+}
+
+fn asked<S: Read + Write>(
+    stream: io::Result<S>,
+    read: fn(&S, Option<Duration>) -> io::Result<()>,
+    write: fn(&S, Option<Duration>) -> io::Result<()>,
+) -> Health {
+    let Ok(mut stream) = stream else { return Health::Nothing };
+    let set = read(&stream, Some(HEALTH_WAIT)).and_then(|()| write(&stream, Some(HEALTH_WAIT)));
+    set.map_or(Health::Other, |()| ask_health(&mut stream))
 }
 
 fn ask_health(stream: &mut (impl Read + Write)) -> Health {

@@ -16,7 +16,7 @@ use super::stop::retire;
 use super::{At as _, Error, Health, LOOK_EVERY, Result, State, find, health, health_of_port};
 use super::{is_older, log};
 use crate::cli::Env;
-use crate::cli::env::program;
+use crate::cli::env::{companion, program};
 use crate::pack::home::make_directories;
 use crate::serve::hold::Runtime;
 
@@ -242,10 +242,5 @@ pub fn daemon(env: &Env, vfs: &dyn Vfs) -> Option<PathBuf> {
     if let Some(named) = env.path(PROGRAM_VARIABLE) {
         return Some(env.cwd().map_or_else(|| named.to_owned(), |cwd| cwd.join(named)));
     }
-    let is_file = |path: &PathBuf| matches!(vfs.kind(path), Ok(Kind::File(_)));
-    let beside = program().map(|program| program.with_file_name(NAME));
-    beside.filter(is_file).or_else(|| {
-        let path = env.raw("PATH")?;
-        std::env::split_paths(path).map(|dir| dir.join(NAME)).find(is_file)
-    })
+    companion(env, vfs, NAME)
 }

@@ -73,18 +73,18 @@ fn ask_to_end(vfs: &dyn Vfs, home: &Path, pid: u32) -> Result<()> {
                 if !is_writer(vfs, home, pid) {
                     return Ok(());
                 }
-                return gone_is_fine(pidfd_send_signal(process, Signal::TERM)).at("stop", home);
+                return Ok(gone_is_fine(pidfd_send_signal(process, Signal::TERM)).at("stop", home)?);
             }
             Err(Errno::SRCH) => return Ok(()),
             // A kernel or a sandbox that does not know the call.
             Err(Errno::NOSYS | Errno::PERM) => {}
-            Err(error) => return Err(error).at("stop", home),
+            Err(error) => return Ok(Err(error).at("stop", home)?),
         }
     }
     if !is_writer(vfs, home, pid) {
         return Ok(());
     }
-    gone_is_fine(rustix::process::kill_process(number, Signal::TERM)).at("stop", home)
+    Ok(gone_is_fine(rustix::process::kill_process(number, Signal::TERM)).at("stop", home)?)
 }
 
 fn gone_is_fine(sent: rustix::io::Result<()>) -> rustix::io::Result<()> {

@@ -7,6 +7,7 @@
 
 use packset_segments::Error;
 use rayon::prelude::*;
+use rustc_hash::FxHashMap;
 use serde_json::Value;
 
 use super::top::{Entry, Top};
@@ -33,12 +34,21 @@ pub fn cosine(a: &[f32], b: &[f32]) -> Option<f32> {
     (a.len() == b.len() && lengths > 0.0).then(|| (dot(a, b) / lengths) as f32)
 }
 
-/// The claims that point the query's way, best first, each with its cosine.
+/// The claims that point the query's way.
+#[derive(Default)]
+pub(super) struct Pointing {
+    /// Best first.
+    pub(super) ranked: Vec<Entry>,
+    /// The cosine of each, and of those that the limit cut off.
+    pub(super) cosines: FxHashMap<Place, f32>,
+}
+
+/// Finds the claims that point the query's way.
 pub(super) fn ballot(
     snapshot: &Snapshot,
     query: &Query<'_>,
     towards: &[f32],
-) -> Result<Vec<(Entry, f32)>, Error> {
+) -> Result<Pointing, Error> {
     let corpus = query.kind.map_or(record::CLAIMS, record::corpus);
     let places: Vec<Place> = snapshot.shown(&query.view).collect();
     let named = |place: &Place| -> Result<Option<(Entry, f32)>, Error> {
@@ -72,14 +82,14 @@ pub(super) fn ballot(
         Ok(Some((entry, cosine)))
     };
     let found: Result<Vec<_>, Error> = places.par_iter().map(named).collect();
-    let found: Vec<(Entry, f32)> = found?.into_iter().flatten().collect();
     let mut top = Top::new(query.limit);
-    for (entry, _) in &found {
-        top.push(*entry);
+    let mut cosines = FxHashMap::default();
+    for (entry, cosine) in found?.into_iter().flatten() {
+        top.push(entry);
+        cosines.insert(entry.version, cosine);
     }
-    let best = top.into_ranked().into_iter();
-    let cosine = |entry: &Entry| found.iter().find(|(it, _)| it.version == entry.version);
-    Ok(best.filter_map(|entry| cosine(&entry).copied()).collect())
+    let ranked = top.into_ranked();
+    Ok(Pointing { ranked, cosines })
 }
 
 #[cfg(test)]

@@ -39,6 +39,7 @@ use rustc_hash::FxHashMap;
 
 use self::beside::Paragraphs;
 pub use self::beside::{CardHit, Found};
+use self::dense::Pointing;
 use self::engine::{Ballots, Plan};
 use self::panel::{Age, Ballot, Decay, Diversify, Panel, Words};
 use self::score::Corpus;
@@ -199,7 +200,7 @@ fn answer(
     };
     let dense = match (snapshot, vector) {
         (Some(snapshot), Some(vector)) => Some(dense::ballot(snapshot, query, vector)?),
-        (None, Some(_)) => Some(Vec::new()),
+        (None, Some(_)) => Some(Pointing::default()),
         (_, None) => None,
     };
     let hits = decide(snapshot, query, (ballots, dense), &most, paragraphs)?;
@@ -248,12 +249,10 @@ impl Perfect {
 fn decide(
     snapshot: Option<&Snapshot>,
     query: &Query<'_>,
-    (ballots, dense): (Ballots, Option<Vec<(Entry, f32)>>),
+    (ballots, dense): (Ballots, Option<Pointing>),
     most: &Perfect,
     paragraphs: &Paragraphs<'_>,
 ) -> Result<Vec<Hit>, Error> {
-    let cosines: FxHashMap<Place, f32> =
-        dense.iter().flatten().map(|(entry, cosine)| (entry.version, *cosine)).collect();
     let mut numbers: FxHashMap<Place, usize> = FxHashMap::default();
     let mut candidates: Vec<Entry> = Vec::new();
     let mut ballot = |name, entries: Vec<Entry>| {
@@ -266,11 +265,11 @@ fn decide(
         };
         Ballot { name, votes: entries.into_iter().map(vote).collect() }
     };
-    let is_dense = dense.is_some();
     let mut ballots = vec![ballot("scan", ballots.scan), ballot("bm25", ballots.bm25)];
-    if let Some(dense) = dense {
-        ballots.push(ballot("dense", dense.into_iter().map(|(entry, _)| entry).collect()));
-    }
+    let cosines = dense.map(|dense| {
+        ballots.push(ballot("dense", dense.ranked));
+        dense.cosines
+    });
 
     let decay = if query.rank == Rank::Relevance { Decay::Off } else { query.panel.decay };
     let now = Micros(query.view.valid);
@@ -296,10 +295,11 @@ fn decide(
     let hits = order.into_iter().map(|number| {
         let entry = &candidates[number];
         let ranks = std::mem::take(&mut ranks[number]);
-        let cosine = cosines.get(&entry.version).copied();
-        let share = match is_dense {
-            true => most.share_beside(entry, cosine),
-            false => most.share(entry),
+        let named = ranks.iter().any(|ranked| ranked.ballot == "dense");
+        let cosine = cosines.as_ref().and_then(|it| it.get(&entry.version).copied());
+        let share = match &cosines {
+            Some(_) => most.share_beside(entry, cosine),
+            None => most.share(entry),
         };
         lowest = lowest.min(share * fades[number]);
         Hit {
@@ -311,7 +311,7 @@ fn decide(
             ballot_score: ranks.first().map_or(0.0, |first| first.score),
             ranks,
             decay: fades[number],
-            cosine,
+            cosine: cosine.filter(|_| named),
         }
     });
     Ok(hits.collect())

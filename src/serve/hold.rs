@@ -55,7 +55,9 @@ pub enum Error {
 /// A result of this module.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-trait At<T> {
+/// Names what failed, and with which file.
+pub(crate) trait At<T> {
+    /// The error of a wish about a file.
     fn at(self, what: &'static str, path: &Path) -> Result<T>;
 }
 

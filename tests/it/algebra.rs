@@ -297,3 +297,47 @@ fn a_claim_that_comes_back_is_not_replaced_by_what_it_replaces() {
     assert!(lab.get("b").get("supersedes").is_none(), "`a` is live, so nothing replaced it");
     replacement_is_acyclic(&lab.snapshot());
 }
+
+#[test]
+fn an_attempt_that_fails_leaves_nothing_of_itself() {
+    let lab = Lab::new();
+    let put = |transaction: &mut packset::pack::Transaction<'_>, id: &str, text: &str, key: u64| {
+        let record = object(json!({"id": id, "kind": "event", "text": text}));
+        transaction.put(record, vec![key]).unwrap();
+    };
+    let texts = |transaction: &packset::pack::Transaction<'_>, key: u64| -> Vec<String> {
+        let found = transaction.with_key(key).unwrap();
+        found.iter().map(|record| record["text"].as_str().unwrap().to_owned()).collect()
+    };
+    let (_, committed) = lab
+        .store()
+        .commit(|transaction| {
+            put(transaction, "a", "first", 7);
+            let failed = transaction.attempt(|transaction| {
+                put(transaction, "a", "second", 7);
+                put(transaction, "b", "new", 8);
+                // One within it that succeeds goes with it.
+                transaction.attempt(|transaction| {
+                    put(transaction, "a", "third", 9);
+                    Ok::<_, ()>(())
+                })?;
+                assert_eq!((texts(transaction, 7), texts(transaction, 9).len()), (vec![], 1));
+                Err::<(), ()>(())
+            });
+            assert_eq!(failed, Err(()));
+            assert_eq!(texts(transaction, 7), ["first"]);
+            assert!(texts(transaction, 8).is_empty() && texts(transaction, 9).is_empty());
+            assert_eq!(transaction.len(), 1);
+            transaction
+                .attempt(|transaction| {
+                    put(transaction, "b", "kept", 8);
+                    Ok::<_, ()>(())
+                })
+                .unwrap();
+            assert_eq!(transaction.get("b").unwrap().unwrap()["text"], "kept");
+            Ok::<_, packset::pack::Error>(())
+        })
+        .unwrap();
+    assert_eq!(committed.unwrap().generation, 1);
+    assert_eq!((&lab.get("a")["text"], &lab.get("b")["text"]), (&json!("first"), &json!("kept")));
+}

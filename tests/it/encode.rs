@@ -138,3 +138,26 @@ fn a_child_that_never_reads_holds_nobody_up_with_a_long_request() {
     assert_eq!(pack.ok(args).json()["rerank"], "absent");
     assert!(began.elapsed() < Duration::from_secs(10), "it was waited for");
 }
+
+#[test]
+fn what_is_refused_is_shown_to_no_model() {
+    let pack = with_encoder(
+        "tee -a \"$0.log\" | while read -r l; do echo '{\"id\":\"0\",\"v\":[1.0]}'; done",
+    );
+    let id = pack.remember("The vault holds the key.");
+    pack.run(["remember", "password=hunter2hunter2"]).done().fails(1);
+    pack.run(["update", &id, "text=password=hunter2hunter2"]).done().fails(1);
+    pack.run(["remember", &"x".repeat(501)]).done().fails(1);
+    let shown = fs::read_to_string(pack.root.join("encoder.log")).unwrap();
+    let texts: Vec<&str> = shown.lines().collect();
+    assert_eq!(texts, [r#"{"id":"0","text":"The vault holds the key.","query":false}"#]);
+}
+
+#[test]
+fn why_explains_what_meaning_found() {
+    let pack = with_encoder(TOY);
+    let id = pack.remember("Felines need quiet.");
+    let why = pack.ok(["why", "--json", &id, "--query", "cat"]).json();
+    assert_eq!((&why["place"], &why["state"]), (&json!(1), &json!("it matches")));
+    assert_eq!(why["ballots"][0]["ballot"], "dense");
+}

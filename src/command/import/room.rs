@@ -12,11 +12,12 @@ use rayon::prelude::*;
 use serde::Deserializer as _;
 use serde::de::{IgnoredAny, MapAccess, Visitor};
 
-use super::{BATCH, Job, Outcome, SHARE, Source, trimmed};
+use super::{BATCH, Job, Outcome, SHARE, Source};
 use crate::claim::upkeep::{self, Arrivals, Crossing};
 use crate::cli::args::Import;
 use crate::cli::{Failure, FailureKind};
 use crate::command::Context;
+use crate::desk::batch::trimmed;
 
 /// Refuses an import that would take a workspace past the cap.
 ///
