@@ -24,9 +24,6 @@ use std::time::Instant;
 
 use process::{Program, Times, ended};
 
-/// The binary under test, built with the profile of the bench.
-const PACKSET: &str = env!("CARGO_BIN_EXE_packset");
-
 /// Runs of each timed thing unless `--runs` says otherwise.
 const RUNS: usize = 200;
 /// Claims that are written one by one.
@@ -167,7 +164,7 @@ impl<'a> Bench<'a> {
             file,
             count,
             queries,
-            packset: packset(&options.dir, &home),
+            packset: Program::packset(&options.dir, &home, "bench"),
             nothing: Program::new("/bin/true", &options.dir),
             home,
         })
@@ -360,16 +357,11 @@ fn bare(dir: &Path, segment: usize, manifest: usize) -> io::Result<()> {
     fs::File::open(dir)?.sync_all()
 }
 
-/// The program on a home of its own.
-fn packset(dir: &Path, home: &Path) -> Program {
-    Program::new(PACKSET, dir).var("PACKSET_HOME", home).var("PACKSET_WORKSPACE", "bench")
-}
-
 /// Both programs on the same 2,000 claims, the public one with its daemon running.
 fn beside_peer(options: &Options, binaries: &Path) -> io::Result<()> {
     const CLAIMS: u64 = 2_000;
     let home = options.dir.join("beside");
-    let ours = packset(&options.dir, &home);
+    let ours = Program::packset(&options.dir, &home, "bench");
     let theirs = peer::Peer::start(binaries, &options.dir)?;
     let mut lines = Vec::new();
     corpus::claims(CLAIMS, |line| lines.push(line.to_owned()));

@@ -29,9 +29,6 @@ use packset::text::Tokenizer;
 use packset_segments::os::OsFs;
 use process::{Program, Ran, Times};
 
-/// The binary under test, built with the profile of the bench.
-const PACKSET: &str = env!("CARGO_BIN_EXE_packset");
-
 /// The workspace of everything here.
 const WORKSPACE: &str = "bench";
 
@@ -118,7 +115,7 @@ struct Bench {
 impl Bench {
     fn new(dir: &Path, count: u64) -> Self {
         let home = dir.join(format!("home-{count}"));
-        let packset = program(dir, &home);
+        let packset = Program::packset(dir, &home, WORKSPACE);
         Self { dir: dir.to_owned(), count, home, packset, nothing: Program::new("/bin/true", dir) }
     }
 
@@ -150,7 +147,8 @@ impl Bench {
         }
         out.into_inner()?.sync_all()?;
         let home = self.dir.join("imported");
-        let ran = program(&self.dir, &home).run(&["import", &file.to_string_lossy()])?;
+        let ran = Program::packset(&self.dir, &home, WORKSPACE)
+            .run(&["import", &file.to_string_lossy()])?;
         ran.success.then_some(()).ok_or("the import failed")?;
         let rate = self.count as f64 / ran.cpu.as_secs_f64();
         least("import, claims a second and core", rate, self.target(target::IMPORT));
@@ -309,7 +307,7 @@ fn beside_peer(dir: &Path, binaries: &Path) -> Outcome<()> {
     const CLAIMS: u64 = 2_000;
     const RUNS: u64 = 20;
     let home = dir.join("beside");
-    let ours = program(dir, &home);
+    let ours = Program::packset(dir, &home, WORKSPACE);
     let theirs = peer::Peer::start(binaries, dir)?;
     let store = store(&home);
     let lines: Vec<String> =
@@ -346,11 +344,6 @@ fn beside_peer(dir: &Path, binaries: &Path) -> Outcome<()> {
         println!("{verb:<44} {a:>12.2} {b:>12.2}  {:>9.1}x", b / a);
     }
     Ok(())
-}
-
-/// The program on a home of its own.
-fn program(dir: &Path, home: &Path) -> Program {
-    Program::new(PACKSET, dir).var("PACKSET_HOME", home).var("PACKSET_WORKSPACE", WORKSPACE)
 }
 
 /// The same workspace, from inside this process.
