@@ -34,6 +34,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use packset_segments::manifest::SpaceEntry;
 use packset_segments::vfs::Vfs;
 
 pub use self::given::Given;
@@ -164,6 +165,21 @@ impl Desk {
         }
     }
 
+    /// Whether texts have vectors from the static table: `PACKSET_STATIC=off` does without.
+    pub fn meaning(&self) -> bool {
+        !matches!(self.env.get("PACKSET_STATIC"), Some("off" | "0" | "no" | "false"))
+    }
+
+    /// The vector of a text, or of a query, and the space that it is of; none if no encoder
+    /// answers.
+    pub fn encode(&self, text: &str, query: bool) -> Option<(SpaceEntry, Vec<f32>)> {
+        if !self.encoders.are_there() {
+            return None;
+        }
+        let vector = self.encoders.vector(text, query)?;
+        Some((self.encoders.space(vector.len()), vector))
+    }
+
     /// Whether words are stemmed, as the environment has it.
     pub fn stem(&self) -> bool {
         !matches!(self.env.get("PACKSET_STEM"), Some("off" | "0" | "no" | "false"))
@@ -194,6 +210,7 @@ impl Desk {
                 self.clock.now().format_ms()
             ),
             stem: self.stem(),
+            meaning: self.meaning(),
         })
     }
 
