@@ -48,7 +48,7 @@ use crate::encode::Encoders;
 use crate::pack::{Committed, Ground, IdSource, Record, Snapshot, Store, Transaction, View};
 use crate::place::{self, Workspace};
 use crate::review::parse_live_cap;
-use crate::search::panel::Panel;
+use crate::search::panel::{Fuse, Panel};
 use crate::time::Micros;
 
 /// How long a writer waits for another one, unless `PACKSET_LOCK_TIMEOUT_MS` says otherwise:
@@ -316,8 +316,10 @@ impl Desk {
     /// # Errors
     /// A name that the panel does not know.
     pub fn panel(&self) -> Result<Panel, Failure> {
-        let mut panel = Panel::default();
         let named = |name: &str| self.env.get(name);
+        let blend = named("PACKSET_FUSE").is_none_or(|name| name == Fuse::Blend.name());
+        // A way that is named brings along what the known program does beside it.
+        let mut panel = if self.meaning() && blend { Panel::BEST } else { Panel::default() };
         let unknown =
             |name: &str, error: &dyn std::fmt::Display| Failure::usage(format!("{name}: {error}"));
         if let Some(value) = named("PACKSET_FUSE") {

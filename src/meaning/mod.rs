@@ -76,6 +76,23 @@ pub fn vector(text: &str) -> [f32; DIMS] {
     sum
 }
 
+/// As [`vector`], with each word's pieces counted as often as `weigh` says of the word: in small
+/// letters, without accents.
+pub fn vector_weighed(text: &str, mut weigh: impl FnMut(&str) -> f32) -> [f32; DIMS] {
+    let table = Table::get();
+    let mut sum = [0f32; DIMS];
+    let mut left = PIECES;
+    table.words(text, |word, pieces| {
+        let weight = weigh(word);
+        for piece in pieces.iter().take(left) {
+            table.add_scaled(*piece, weight, &mut sum);
+        }
+        left = left.saturating_sub(pieces.len());
+        left > 0
+    });
+    sum
+}
+
 /// The parts of a table.
 #[derive(Clone, Copy)]
 pub struct Table<'a> {
@@ -170,15 +187,25 @@ impl<'a> Table<'a> {
     }
 
     /// Names every known piece of a text, until `see` has had enough.
-    pub fn pieces(&self, text: &str, see: impl FnMut(u32) -> bool) {
-        wordpiece::pieces(text, self.longest, |piece, continues| self.find(piece, continues), see);
+    pub fn pieces(&self, text: &str, mut see: impl FnMut(u32) -> bool) {
+        self.words(text, |_, pieces| pieces.iter().all(|piece| see(*piece)));
+    }
+
+    /// Names every word of a text with its pieces, none if it is not known, until `see` has had
+    /// enough.
+    fn words(&self, text: &str, see: impl FnMut(&str, &[u32]) -> bool) {
+        wordpiece::words(text, self.longest, |piece, continues| self.find(piece, continues), see);
     }
 
     /// Adds what a piece means.
     fn add(&self, piece: u32, sum: &mut [f32; DIMS]) {
+        self.add_scaled(piece, 1.0, sum);
+    }
+
+    fn add_scaled(&self, piece: u32, weight: f32, sum: &mut [f32; DIMS]) {
         let start = piece as usize * DIMS;
         let row = self.rows.get(start..start + DIMS).unwrap_or_default();
-        let scale = long(self.scales, piece as usize).map_or(0.0, f32::from_bits);
+        let scale = weight * long(self.scales, piece as usize).map_or(0.0, f32::from_bits);
         for (sum, number) in sum.iter_mut().zip(row) {
             *sum += scale * f32::from(*number as i8);
         }

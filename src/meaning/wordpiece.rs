@@ -12,19 +12,19 @@ use unicode_properties::{GeneralCategory, GeneralCategoryGroup, UnicodeGeneralCa
 /// A longer word is no word (BERT's own bound), characters.
 const LONGEST_WORD: usize = 100;
 
-/// Names every piece of `text` that `find` knows, in order, until `see` has had enough. `find`
-/// is asked with a piece and whether it continues a word; `longest` bounds the bytes of a piece.
-pub fn pieces(
+/// Names every word of `text` with its pieces, in order, until `see` has had enough. `find` is
+/// asked with a piece and whether it continues a word; `longest` bounds the bytes of a piece.
+pub fn words(
     text: &str,
     longest: usize,
     find: impl Fn(&[u8], bool) -> Option<u32>,
-    mut see: impl FnMut(u32) -> bool,
+    mut see: impl FnMut(&str, &[u32]) -> bool,
 ) {
     let mut found = Vec::new();
     let mut word = |word: &[u8]| {
         found.clear();
         take_apart(word, longest, &find, &mut found);
-        found.iter().all(|piece| see(*piece))
+        see(std::str::from_utf8(word).unwrap_or_default(), &found)
     };
     if text.is_ascii() {
         ascii(text, &mut word)

@@ -36,6 +36,9 @@ pub const SET: u16 = tag::DECLARED + 5;
 /// Declared column: the generation whose commit wrote the version.
 pub const GENERATION: u16 = tag::DECLARED + 6;
 
+/// Declared column: [`set_code`] of the session that the record says it was written in.
+pub const SESSION: u16 = tag::DECLARED + 7;
+
 /// Kind of the record in which a workspace notes the day of its last sweep.
 pub const SWEEP: &str = "sweep";
 /// Kind of the record in which it notes how many claims were let in past the live cap.
@@ -140,7 +143,7 @@ pub fn indexed(record: &Record) -> impl Iterator<Item = &str> {
 }
 
 /// Columns that a record may declare.
-const COLUMNS: usize = 6;
+const COLUMNS: usize = 7;
 
 /// A record as a row wants it.
 #[derive(Clone, Debug, PartialEq)]
@@ -238,11 +241,18 @@ pub fn encode(record: &Record, name: &str) -> Encoded {
             (STABILITY, float_bits(review.and_then(|review| review.get("stability")))),
             (TRUST, trust_bits(record)),
             (SET, string(record, "set").map_or(NULL, set_code)),
+            (SESSION, session(record).map_or(NULL, set_code)),
         ],
     };
     let mut encoder = Encoder { name, kind, encoded: &mut encoded };
     encoder.object(record, true);
     encoded
+}
+
+/// The session that a record says it was written in, by itself or by its source.
+fn session(record: &Record) -> Option<&str> {
+    let source = || record.get("source")?.as_object().and_then(|source| string(source, "session"));
+    string(record, "session").or_else(source).filter(|session| !session.is_empty())
 }
 
 struct Encoder<'a> {

@@ -186,7 +186,7 @@ impl<'a> Dense<'a> {
         if cosine <= 0.0 || top.floor().is_some_and(|floor| bound < floor) {
             return Ok(());
         }
-        let Some(version) = self.shown(text)? else { return Ok(()) };
+        let Some(version) = self.plan.admitted(text) else { return Ok(()) };
         let trust = self.plan.snapshot.segment(version).column(record::TRUST);
         let trust = trust.map_or(NULL, |trust| trust.get(version.row));
         top.push(Entry {
@@ -198,16 +198,6 @@ impl<'a> Dense<'a> {
             points: 0.0,
         });
         Ok(())
-    }
-
-    /// The version that the view shows of a text, if it is of the kind and set that are asked for.
-    fn shown(&self, text: Place) -> Result<Option<Place>, Error> {
-        let plan = self.plan;
-        let Some(version) = plan.snapshot.resolve(text, &plan.view) else { return Ok(None) };
-        let segment = plan.snapshot.segment(version);
-        let wanted = self.asks_for(segment.kind(version.row)?);
-        let set = || segment.column(record::SET).map(|column| column.get(version.row));
-        Ok((wanted && plan.set.is_none_or(|wanted| set() == Some(wanted))).then_some(version))
     }
 
     /// Looks at sketches first: finds the fit that enough texts reach, and compares the codes of
@@ -288,7 +278,7 @@ impl<'a> Dense<'a> {
                 _ if gone => false,
                 None => true,
                 Some(Some(known)) => *known,
-                Some(unknown) => *unknown.insert(self.asks_for(part.segment.kind(row)?)),
+                Some(unknown) => *unknown.insert(self.plan.asks_for(part.segment.kind(row)?)),
             };
             let bucket = if asked { 1 + self.query.bucket(fit, BUCKETS - 1) } else { 0 };
             if let Some(count) = counts.get_mut(bucket) {
@@ -297,13 +287,6 @@ impl<'a> Dense<'a> {
             buckets.push(bucket as u16);
         }
         Ok(Looked { counts, buckets })
-    }
-
-    fn asks_for(&self, kind: &str) -> bool {
-        match self.plan.kind {
-            Some(wanted) => kind == wanted,
-            None => record::corpus(kind) == self.plan.corpus,
-        }
     }
 }
 

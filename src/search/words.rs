@@ -15,7 +15,7 @@ use memchr::arch::all::packedpair::HeuristicFrequencyRank;
 use memchr::memmem::FinderBuilder;
 use packset_segments::{Error, Segment, Terms};
 
-use super::score::{self, Corpus, EDIT, EQUAL, PREFIX, WITHIN};
+use super::score::{Bm25, Corpus, EDIT, EQUAL, PREFIX, WITHIN};
 use crate::text::{Tokenizer, edit_one, spaceless};
 
 /// A query is cut to this many tokens: a long page of text. Match sums then fit 16 bits.
@@ -48,6 +48,24 @@ pub(super) struct Word {
     pub(super) weight: f32,
     /// What it adds to the score of a text that holds it once, by length code.
     pub(super) once: Box<[f32; 256]>,
+}
+
+/// Words that make a question and name nothing, with their stems. The index has them, so that a
+/// text is found by them when the query has no other.
+const ASKING: [&str; 16] = [
+    "about", "ani", "any", "did", "had", "has", "have", "how", "i", "into", "so", "some", "such",
+    "there", "whi", "why",
+];
+
+/// Leaves out the words that only ask, unless there are no others.
+pub(super) fn without_asking(words: &mut Vec<Word>, tokens: &mut u32) {
+    let asks = |word: &Word| ASKING.iter().any(|asking| asking.as_bytes() == word.text());
+    if !words.iter().all(asks) {
+        let left: u32 =
+            words.iter().filter(|word| asks(word)).map(|word| u32::from(word.count)).sum();
+        *tokens = tokens.saturating_sub(left);
+        words.retain(|word| !asks(word));
+    }
 }
 
 /// The distinct words of `text` in order of first occurrence, and the number of tokens.
@@ -85,7 +103,7 @@ impl Word {
         }
     }
 
-    fn text(&self) -> &[u8] {
+    pub(super) fn text(&self) -> &[u8] {
         self.key.get(1..).unwrap_or_default()
     }
 
@@ -111,10 +129,10 @@ impl Word {
     }
 
     /// Sets what the word is worth, from the number of live texts that hold it.
-    pub(super) fn weigh(&mut self, corpus: &Corpus, df: i64, norms: &[f32; 256]) {
+    pub(super) fn weigh(&mut self, corpus: &Corpus, df: i64, formula: &Bm25, norms: &[f32; 256]) {
         self.weight = corpus.idf(df) * f32::from(self.count);
         for (once, norm) in self.once.iter_mut().zip(norms) {
-            *once = score::part(self.weight, 1, *norm);
+            *once = formula.part(self.weight, 1, *norm);
         }
     }
 
