@@ -1,11 +1,11 @@
 //! How well the program finds what was meant: public retrieval sets through the real binary.
 //!
-//! `cargo bench --bench quality -- [DIR ...] [--arm NAME[:VAR=VALUE,...][:--flag ...]] [--model NAME]
-//! [--half a|b] [--qrels FILE] [--json FILE] [--dir DIR]` imports every set into a fresh home for
-//! each kind of import that the arms make, asks all its questions, and prints one table a set,
-//! beside what others reached. Without directories the sets below `PACKSET_QUALITY_DATA` are taken,
-//! else those in `../shared/data`. A model comes from `PACKSET_TEST_MODELS`. Constants are tuned on
-//! one half and reported on the other.
+//! `cargo bench --bench quality -- [DIR ...] [--arm NAME[:VAR=VALUE,...][:--flag ...]]
+//! [--model NAME] [--half a|b] [--qrels FILE] [--json FILE] [--dir DIR]` imports every set into a
+//! fresh home for each kind of import that the arms make, asks all its questions, and prints one
+//! table a set, beside what others reached. Without directories the sets below
+//! `PACKSET_QUALITY_DATA` are taken, else those in `../shared/data`. A model comes from
+//! `PACKSET_TEST_MODELS`. Constants are tuned on one half and reported on the other.
 //!
 //! Not here: speed (a question is a whole process; `cold_start.rs` measures those), nor answers
 //! written by a language model. Needs nothing that only Linux has.

@@ -38,7 +38,7 @@ pub(crate) fn print(set: &Set, arms: &[Measured]) {
     let packs = set.packs.len();
     println!("\n## {}: {packs} packs, {documents} documents, {questions} questions\n", set.name);
     let head: Vec<String> = NAMES.iter().map(|name| format!("{name:>6}")).collect();
-    let (head, width) = (head.join(" "), 44);
+    let (head, width) = (head.join(" "), 60);
     println!("{:width$} {:>5} {head}  95 % of nDCG@10  against the first arm", "arm", "n");
     let first = arms.first();
     for measured in arms {
