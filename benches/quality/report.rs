@@ -56,7 +56,8 @@ pub(crate) fn print(set: &Set, arms: &[Measured]) {
         };
         println!("{name:width$} {count:>5} {} [{low:.4} {high:.4}]{beside}", row.join(" "));
     }
-    for [name, count, values @ ..] in reference(&set.name).iter().map(Vec::as_slice) {
+    for row in reference(&set.name) {
+        let [name, count, values @ ..] = row.as_slice() else { continue };
         let row: Vec<String> = values.iter().map(|value| format!("{value:>6}")).collect();
         println!("{:width$} {count:>5} {}", clipped(&format!("({name})"), width), row.join(" "));
     }

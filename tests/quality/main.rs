@@ -4,7 +4,13 @@
 //! The measures are held against trec_eval's own code, which wrote the values in `trec.json`
 //! (through pytrec_eval 0.5.11). Not here: the bench's run, which needs sets that lie elsewhere.
 
-#![allow(clippy::disallowed_methods, missing_docs, reason = "a test touches the real world")]
+#![allow(
+    clippy::disallowed_methods,
+    clippy::panic,
+    clippy::unwrap_used,
+    missing_docs,
+    reason = "a test touches the real world"
+)]
 
 #[path = "../../benches/quality/arms.rs"]
 mod arms;
