@@ -31,6 +31,7 @@
 //! | [`pack`] | versions, views, commits, merges |
 //! | [`search`] | which claims answer, in which order |
 //! | [`encode`] | the children that turn texts into vectors |
+//! | [`fetch`] | how models and their runtime come to this machine |
 //! | [`cards`] | what stands beside the claims: cards, the pin, the attachment |
 //! | [`claim::proposals`] | which writes wait for a person, and how one accepts them |
 //! | [`review`] | when a claim is looked at again, and what is forgotten |
@@ -75,6 +76,7 @@ pub mod desk;
 #[cfg(test)]
 mod disk;
 pub mod encode;
+pub mod fetch;
 pub mod graph;
 #[cfg(unix)]
 pub mod lifecycle;
