@@ -33,6 +33,7 @@
 //! | [`encode`] | the children that turn texts into vectors |
 //! | [`fetch`] | how models and their runtime come to this machine |
 //! | [`cards`] | what stands beside the claims: cards, the pin, the attachment |
+//! | [`settings`] | what the pack is set to, whoever asks |
 //! | [`claim::proposals`] | which writes wait for a person, and how one accepts them |
 //! | [`review`] | when a claim is looked at again, and what is forgotten |
 //! | [`place`] | where the pack is and which workspace is meant |
@@ -75,6 +76,7 @@ pub mod command;
 pub mod desk;
 #[cfg(test)]
 mod disk;
+pub mod embed;
 pub mod encode;
 pub mod fetch;
 pub mod graph;
@@ -87,5 +89,6 @@ pub mod review;
 pub mod search;
 #[cfg(unix)]
 pub mod serve;
+pub mod settings;
 pub mod text;
 pub mod time;

@@ -82,13 +82,13 @@ pub fn post(desk: &Desk, given: Given) -> Result<Value, Failure> {
 /// The first rule that the claim breaks.
 fn vector_of(desk: &Desk, claim: &Record, name: &str) -> Result<Option<Value>, Refusal> {
     let wanted = Kind::of(claim).is_some_and(|kind| !kind.is_mail());
-    if !wanted || !desk.encoders.are_there() {
+    if !wanted || !desk.encoders().are_there() {
         return Ok(None);
     }
     let mut claim = claim.clone();
     admit(&mut claim, name)?;
     let text = record::string(&claim, "text").unwrap_or_default();
-    Ok(desk.encoders.vector(text, false).map(|vector| json!(vector)))
+    Ok(desk.encoders().vector(text, false).map(|vector| json!(vector)))
 }
 
 /// A record as the answer to its own change shows it: its vector would only be in the way.

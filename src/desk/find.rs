@@ -51,7 +51,7 @@ fn rerank(desk: &Desk, text: &str, hits: &mut Vec<Value>, limit: usize) -> &'sta
         0 => "off",
         // One candidate cannot be reordered: no model need be asked.
         1 => "settled",
-        _ => match desk.encoders.scores(text, &texts) {
+        _ => match desk.encoders().scores(text, &texts) {
             None => "absent",
             Some(scores) => {
                 let mut order: Vec<(f64, Value)> =
@@ -162,9 +162,9 @@ fn cards_of(
 /// The vector of a query, if an encoder answers. One of stop words finds nothing: no model need be
 /// asked about it.
 fn vector_of(desk: &Desk, tokenizer: &mut Tokenizer, query: &Query<'_>) -> Option<Vec<f32>> {
-    let asks = desk.encoders.are_there() && query.limit > 0;
+    let asks = desk.encoders().are_there() && query.limit > 0;
     let asks = asks && !tokenizer.collect(query.text).is_empty();
-    if asks { desk.encoders.vector(query.text, true) } else { None }
+    if asks { desk.encoders().vector(query.text, true) } else { None }
 }
 
 /// A hit with its record. The engine compares sets by a hash; here the name decides.

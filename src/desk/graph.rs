@@ -95,7 +95,7 @@ pub fn activate(desk: &Desk, given: Given) -> Result<Value, Failure> {
     let woken = match desk.snapshot(&name)? {
         Some(snapshot) => {
             let now = desk.clock.now();
-            let vector = desk.encoders.vector(&cue, true);
+            let vector = desk.encoders().vector(&cue, true);
             let cue = (cue.as_str(), vector.as_deref());
             network::wake(&snapshot, cue, desk.panel()?, persona.as_deref(), now)?
         }
@@ -122,7 +122,7 @@ pub fn activate(desk: &Desk, given: Given) -> Result<Value, Failure> {
         "seeds": woken.seeds.len(),
         "agreed_seeds": woken.agreed,
         "weak": woken.is_weak(),
-        "dense": desk.encoders.are_there(),
+        "dense": desk.encoders().are_there(),
         "hops": activation::HOPS,
         "fired": fired.changed,
         "held": fired.held,

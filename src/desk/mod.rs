@@ -48,6 +48,7 @@ use crate::pack::{Committed, Ground, IdSource, Record, Snapshot, Store, Transact
 use crate::place::{self, Workspace};
 use crate::review::parse_live_cap;
 use crate::search::panel::Panel;
+use crate::settings::Model;
 use crate::time::Micros;
 
 /// How long a writer waits for another one, unless `PACKSET_LOCK_TIMEOUT_MS` says otherwise:
@@ -67,9 +68,14 @@ pub struct Desk {
     pub env: Env,
     /// Where new ids come from.
     pub ids: Arc<IdSource>,
-    /// What turns texts into vectors, if anything does.
-    pub encoders: Encoders,
+    encoders: Mutex<Option<Lent>>,
     warm: Option<Warm>,
+}
+
+/// The encoders that are in use, and the model that the pack was set to when they were found.
+struct Lent {
+    model: Option<String>,
+    encoders: Arc<Encoders>,
 }
 
 /// What a process that stays keeps between requests.
@@ -91,21 +97,54 @@ pub struct Stages {
 impl Desk {
     /// A desk for one request.
     pub fn new(vfs: Arc<dyn Vfs>, clock: Arc<dyn Clock>, env: Env, ids: Arc<IdSource>) -> Self {
-        // A model takes seconds to load: a process that answers one request and is gone asks one
-        // only where it was named.
-        let encoders = match env.path("PACKSET_EMBED") {
-            Some(_) => Encoders::find(&env, &*vfs),
-            None => Encoders::none(),
-        };
-        Self { vfs, clock, env, ids, encoders, warm: None }
+        Self { vfs, clock, env, ids, encoders: Mutex::default(), warm: None }
     }
 
     /// A desk that answers many requests, several at a time.
     #[must_use]
     pub fn warm(mut self) -> Self {
-        self.encoders = Encoders::find(&self.env, &*self.vfs);
         self.warm = Some(Warm::default());
         self
+    }
+
+    /// What turns texts into vectors, if anything does. Looked for when it is first asked for; a
+    /// desk that stays looks again when the pack was set to another model since.
+    pub fn encoders(&self) -> Arc<Encoders> {
+        let mut lent = self.encoders.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(lent) = lent.as_ref().filter(|_| !self.is_warm()) {
+            return Arc::clone(&lent.encoders);
+        }
+        let model = self.model();
+        if let Some(lent) = lent.as_ref().filter(|lent| lent.model == model) {
+            return Arc::clone(&lent.encoders);
+        }
+        // A model takes seconds to load: a process that answers one request and is gone asks one
+        // only where it was named.
+        let wanted = self.is_warm() || model.is_some() || self.env.path("PACKSET_EMBED").is_some();
+        let encoders = Arc::new(match wanted {
+            true => Encoders::find(&self.env, &*self.vfs, model.as_deref()),
+            false => Encoders::none(),
+        });
+        *lent = Some(Lent { model, encoders: Arc::clone(&encoders) });
+        encoders
+    }
+
+    /// The model that the pack is set to, for an encoder to run; none where it is set to none, to
+    /// the table that is built in, or cannot be read: no search and no write fails for its sake.
+    pub fn model(&self) -> Option<String> {
+        match self.chosen() {
+            Ok(Some(Model::Named(name))) => Some(name),
+            _ => None,
+        }
+    }
+
+    /// What the pack is set to turn texts into vectors with; none if it never was.
+    ///
+    /// # Errors
+    /// What the pack says.
+    pub fn chosen(&self) -> Result<Option<Model>, Failure> {
+        let pack = self.snapshot_of(&self.pack_store()?)?;
+        Ok(Model::set_in(pack.as_deref())?)
     }
 
     /// Whether it answers many requests.

@@ -211,8 +211,11 @@ impl<'a> Part<'a> {
         let mut part =
             Self { vfs, path, note, len: 0, hash: Sha256::new(), url: String::new(), tag: None };
         let Ok(Kind::File(len)) = vfs.kind(&part.path) else { return Ok(part) };
-        let noted: Value =
-            vfs.read(&part.note).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default();
+        let noted: Value = vfs
+            .read(&part.note)
+            .ok()
+            .and_then(|bytes| serde_json::from_slice(&bytes).ok())
+            .unwrap_or_default();
         let text = |name: &str| noted.get(name).and_then(Value::as_str).map(str::to_owned);
         let Some(url) = text("url") else {
             part.clear()?;

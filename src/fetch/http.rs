@@ -36,7 +36,8 @@ const PROXIES: [(&str, [&str; 4]); 2] = [
 
 /// The variable that forbids fetching, if one does.
 pub fn offline(env: &Env) -> Option<&'static str> {
-    let yes = |text: &str| ["1", "true", "yes", "on"].iter().any(|yes| text.eq_ignore_ascii_case(yes));
+    let yes =
+        |text: &str| ["1", "true", "yes", "on"].iter().any(|yes| text.eq_ignore_ascii_case(yes));
     OFFLINE.into_iter().find(|name| env.get(name).is_some_and(|text| yes(text.trim())))
 }
 

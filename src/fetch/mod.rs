@@ -10,6 +10,7 @@
 pub mod cache;
 pub mod file;
 pub mod http;
+pub mod model;
 pub mod runtime;
 
 use std::io;
@@ -134,6 +135,9 @@ pub enum Error {
     /// The files failed.
     #[error(transparent)]
     Files(#[from] packset_segments::Error),
+    /// No directory can be made.
+    #[error(transparent)]
+    Directory(#[from] crate::pack::Error),
 }
 
 /// A result of this module.
@@ -176,16 +180,18 @@ impl From<Error> for Failure {
             Error::NoCache => failure(FailureKind::Refused)
                 .hint("set PACKSET_EMBED_CACHE to the directory where models shall lie"),
             Error::Setting { .. } => failure(FailureKind::Usage),
-            Error::Missing { .. } => failure(FailureKind::Missing)
-                .hint("a mirror has the files as the hub has them: see `packset model pull --help`"),
+            Error::Missing { .. } => failure(FailureKind::Missing).hint(
+                "a mirror has the files as the hub has them: see `packset model pull --help`",
+            ),
             Error::Status { status: 401 | 403 | 407, .. } => failure(FailureKind::Forbidden),
             Error::Status { .. } | Error::Redirect { .. } => failure(FailureKind::Io),
             Error::Unreachable { proxy: Some(_), .. } => failure(FailureKind::Io)
                 .hint("HTTPS_PROXY, HTTP_PROXY, ALL_PROXY and NO_PROXY say which way to go"),
             Error::Unreachable { proxy: None, .. } => failure(FailureKind::Io)
                 .hint("--mirror URL, or HF_ENDPOINT, names another place to fetch from"),
-            Error::Cut { .. } => failure(FailureKind::Io)
-                .hint("the same command goes on where it broke off"),
+            Error::Cut { .. } => {
+                failure(FailureKind::Io).hint("the same command goes on where it broke off")
+            }
             Error::Mismatch { .. } | Error::Length { .. } | Error::NotJson { .. } => {
                 failure(FailureKind::Data).hint("what came was removed; try again, or elsewhere")
             }
@@ -197,6 +203,7 @@ impl From<Error> for Failure {
             Error::Incomplete { dir, .. } => failure(FailureKind::Refused)
                 .hint(format!("put the file there, or remove {} and pull again", dir.display())),
             Error::Files(error) => error.into(),
+            Error::Directory(error) => error.into(),
         }
     }
 }

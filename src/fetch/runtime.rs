@@ -290,7 +290,11 @@ mod tests {
         let path = if cfg!(target_os = "macos") { "DYLD_LIBRARY_PATH" } else { "LD_LIBRARY_PATH" };
         let named = Some(("/mine.so".to_owned(), "ORT_DYLIB_PATH"));
         assert_eq!(by(&disk, &[("ORT_DYLIB_PATH", "/mine.so")]), named);
-        assert_eq!(by(&disk, &[("ORT_DYLIB_PATH", "/none.so"), (path, "/l")]), None, "not replaced");
+        assert_eq!(
+            by(&disk, &[("ORT_DYLIB_PATH", "/none.so"), (path, "/l")]),
+            None,
+            "not replaced"
+        );
         assert_eq!(by(&disk, &[]), None);
         assert_eq!(by(&disk, &[(path, "/x:/l")]), Some((listed, path)));
         disk.file(&cached, "x");
