@@ -74,6 +74,7 @@ pub mod command;
 pub mod desk;
 #[cfg(test)]
 mod disk;
+pub mod embed;
 pub mod encode;
 pub mod graph;
 #[cfg(unix)]
