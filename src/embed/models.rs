@@ -83,7 +83,8 @@ pub struct Model {
     pub name: &'static str,
     /// What else it is called.
     pub aliases: &'static [&'static str],
-    /// Where it comes from: a repository of the hub.
+    /// Where it comes from: a repository of the hub; empty if it has none there, and is used only
+    /// where its directory is named.
     pub repository: &'static str,
     /// Which state of the repository.
     pub revision: &'static str,
@@ -91,7 +92,7 @@ pub struct Model {
     pub files: &'static [File],
     /// What it does.
     pub kind: Kind,
-    /// Numbers of a vector; one for a reranker.
+    /// Numbers of a vector; one for a reranker; the terms there are for a sparse model.
     pub dims: usize,
     /// How the vectors of tokens become that of the text.
     pub pooling: Pooling,
@@ -99,8 +100,10 @@ pub struct Model {
     pub query_prefix: &'static str,
     /// What stands before any other text.
     pub passage_prefix: &'static str,
-    /// Tokens of a text at most.
+    /// Tokens of a text at most, its special ones included.
     pub max_length: usize,
+    /// Tokens of a query and a text together at most, for a reranker.
+    pub pair_length: usize,
     /// Bytes of all its files, about, where they are known.
     pub about_bytes: Option<u64>,
     /// The licence of its weights, as SPDX names it.
@@ -109,6 +112,9 @@ pub struct Model {
 
 /// What stands before a query of the BGE family and of those trained like it (behaviour spec, 4.14).
 const BGE_QUERY: &str = "Represent this sentence for searching relevant passages: ";
+
+/// Tokens of a pair (behaviour spec, 4.14): what a cross-encoder costs grows with them.
+pub const PAIR_LENGTH: usize = 192;
 
 const ONNX: File = File::needed("onnx/model.onnx");
 const TOKENIZER: File = File::needed("tokenizer.json");
@@ -131,6 +137,7 @@ const DENSE: Model = Model {
     query_prefix: "",
     passage_prefix: "",
     max_length: 512,
+    pair_length: PAIR_LENGTH,
     about_bytes: None,
     licence: "",
 };
@@ -139,6 +146,16 @@ const RERANK: Model = Model { kind: Kind::Rerank, dims: 1, pooling: Pooling::Non
 
 /// The model that is meant where none is named.
 pub const DEFAULT: &str = "bge-small";
+
+/// The model of each kind that is meant where none is named (behaviour spec, 4.14).
+pub const fn default_of(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Dense => DEFAULT,
+        Kind::Rerank => "bge-reranker-base",
+        Kind::Sparse => "splade",
+        Kind::Late => "bge-m3",
+    }
+}
 
 /// Every model that is known by a name.
 pub static MODELS: &[Model] = &[
@@ -328,6 +345,37 @@ pub static MODELS: &[Model] = &[
         ..DENSE
     },
     Model {
+        name: "splade-tiny",
+        kind: Kind::Sparse,
+        dims: 30_522,
+        pooling: Pooling::None,
+        about_bytes: Some(18_400_000),
+        licence: "Apache-2.0",
+        ..DENSE
+    },
+    Model {
+        name: "bge-m3",
+        aliases: &["bge-m3-int8"],
+        repository: "gpahal/bge-m3-onnx-int8",
+        revision: "2b34e84df040034d4b9eabb62383a87c18955822",
+        files: &[
+            ONNX.sent_as("model_quantized.onnx").pinned(
+                569_958_496,
+                "16de7ea1146ca427e14938ec3e9abfdcaff0e6ac76434cd693ac35d761250bcb",
+            ),
+            TOKENIZER,
+            CONFIG,
+            TOKENIZER_CONFIG,
+            SPECIAL_TOKENS,
+        ],
+        kind: Kind::Late,
+        dims: 1024,
+        pooling: Pooling::None,
+        about_bytes: Some(587_000_000),
+        licence: "MIT",
+        ..DENSE
+    },
+    Model {
         name: "answerai-colbert-small",
         aliases: &["answerai-colbert-small-v1"],
         repository: "answerdotai/answerai-colbert-small-v1",
@@ -349,7 +397,7 @@ pub static MODELS: &[Model] = &[
 
 /// The model of a name, an alias or a repository; case does not count.
 pub fn find(name: &str) -> Option<&'static Model> {
-    let is = |its: &&str| its.eq_ignore_ascii_case(name.trim());
+    let is = |its: &&str| !its.is_empty() && its.eq_ignore_ascii_case(name.trim());
     MODELS.iter().find(|model| {
         is(&model.name) || is(&model.repository) || model.aliases.iter().any(|alias| is(&alias))
     })
@@ -364,6 +412,7 @@ mod tests {
         let mut names: Vec<String> = MODELS
             .iter()
             .flat_map(|model| [&[model.name, model.repository], model.aliases].concat())
+            .filter(|name| !name.is_empty())
             .map(str::to_ascii_lowercase)
             .collect();
         let all = names.len();
@@ -371,9 +420,16 @@ mod tests {
         names.dedup();
         assert_eq!(names.len(), all);
         assert_eq!(find(DEFAULT).map(|model| model.dims), Some(384));
-        assert_eq!(find("BAAI/nothing"), None);
+        assert_eq!((find("BAAI/nothing"), find("")), (None, None));
         let by_repository = find("sentence-transformers/all-minilm-l6-v2");
         assert_eq!(by_repository.map(|model| model.name), Some("minilm"));
+    }
+
+    #[test]
+    fn every_kind_has_a_default_of_its_own() {
+        for kind in [Kind::Dense, Kind::Rerank, Kind::Sparse, Kind::Late] {
+            assert_eq!(find(default_of(kind)).map(|model| model.kind), Some(kind), "{kind:?}");
+        }
     }
 
     #[test]
@@ -381,11 +437,13 @@ mod tests {
         for model in MODELS {
             let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "-.".contains(c);
             assert!(model.name.chars().all(plain) && !model.name.starts_with('.'), "{model:?}");
-            assert!(model.dims > 0 && !model.licence.is_empty() && model.repository.contains('/'));
+            assert!(model.dims > 0 && !model.licence.is_empty());
+            assert!(model.repository.is_empty() || model.repository.contains('/'));
             for needed in ["onnx/model.onnx", "tokenizer.json"] {
                 let file = model.files.iter().find(|file| file.local == needed);
                 assert!(file.is_some_and(|file| file.needed), "{}: {needed}", model.name);
             }
+            assert!(model.pair_length >= 32 && model.pair_length <= model.max_length);
             for file in model.files {
                 assert!(!file.local.contains("..") && !file.local.starts_with('/'));
                 assert!(file.sha256.is_none_or(|sum| sum.len() == 64));
