@@ -74,7 +74,7 @@ pub struct Desk {
 
 /// The encoders that are in use, and the model that the pack was set to when they were found.
 struct Lent {
-    model: Option<String>,
+    chosen: Option<Model>,
     encoders: Arc<Encoders>,
 }
 
@@ -114,23 +114,30 @@ impl Desk {
         if let Some(lent) = lent.as_ref().filter(|_| !self.is_warm()) {
             return Arc::clone(&lent.encoders);
         }
-        let model = self.model();
-        if let Some(lent) = lent.as_ref().filter(|lent| lent.model == model) {
+        // No search and no write fails for an encoder's sake: what cannot be read sets nothing.
+        let chosen = self.chosen().unwrap_or_default();
+        if let Some(lent) = lent.as_ref().filter(|lent| lent.chosen == chosen) {
             return Arc::clone(&lent.encoders);
         }
-        // A model takes seconds to load: a process that answers one request and is gone asks one
-        // only where it was named.
-        let wanted = self.is_warm() || model.is_some() || self.env.path("PACKSET_EMBED").is_some();
+        let named = ["PACKSET_EMBED", "PACKSET_EMBED_MODEL", "PACKSET_EMBED_MODEL_PATH"];
+        let named = named.into_iter().any(|name| self.env.raw(name).is_some());
+        let (wanted, model) = match &chosen {
+            Some(Model::Named(name)) => (true, Some(name.as_str())),
+            Some(Model::Static | Model::None) => (named, None),
+            // A model takes seconds to load: a process that answers one request and is gone asks
+            // one only where it was named.
+            None => (named || self.is_warm(), None),
+        };
         let encoders = Arc::new(match wanted {
-            true => Encoders::find(&self.env, &*self.vfs, model.as_deref()),
+            true => Encoders::find(&self.env, &*self.vfs, model),
             false => Encoders::none(),
         });
-        *lent = Some(Lent { model, encoders: Arc::clone(&encoders) });
+        *lent = Some(Lent { chosen, encoders: Arc::clone(&encoders) });
         encoders
     }
 
     /// The model that the pack is set to, for an encoder to run; none where it is set to none, to
-    /// the table that is built in, or cannot be read: no search and no write fails for its sake.
+    /// the table that is built in, or cannot be read.
     pub fn model(&self) -> Option<String> {
         match self.chosen() {
             Ok(Some(Model::Named(name))) => Some(name),

@@ -28,7 +28,7 @@ use crate::cli::env::absent;
 /// Bytes that are read and written at once: larger pieces are not faster on any line.
 const PIECE: usize = 64 * 1024;
 /// Room that is left on the disk beside a file, bytes: what a commit of the pack needs
-/// ([`crate::lifecycle`] calls a disk full below it).
+/// (`packset doctor` calls a disk full below it).
 const SPARE: u64 = 16 << 20;
 /// How long to wait before a server that failed is asked again, milliseconds. Whoever brings at
 /// least a byte in between may fail as often again.
@@ -64,6 +64,8 @@ pub enum Proof {
     Server,
     /// Its length and its form alone.
     Form,
+    /// Its length alone.
+    Length,
 }
 
 impl Proof {
@@ -74,6 +76,7 @@ impl Proof {
             Self::List => "sha256 as in SHA256SUMS",
             Self::Server => "sha256 as the server says",
             Self::Form => "length and form alone, no sha256 is known for it",
+            Self::Length => "length alone, no sha256 is known for it",
         }
     }
 }
@@ -133,8 +136,11 @@ pub fn fetch(http: &Http, vfs: &dyn Vfs, ui: &mut Ui, wanted: &Wanted) -> Result
         };
         failed += 1;
         let mut wait = Duration::from_millis(*wait);
-        if let Error::Status { after: Some(seconds), .. } = error {
-            wait = wait.max(Duration::from_secs(seconds.min(LONGEST_WAIT_S)));
+        if let Error::Status { after: Some(seconds), .. } = &error {
+            wait = wait.max(Duration::from_secs((*seconds).min(LONGEST_WAIT_S)));
+        }
+        if wait.as_secs() > 0 {
+            ui.note(&format!("packset: {error}; again in {} s", wait.as_secs()));
         }
         std::thread::sleep(wait);
     }
@@ -191,7 +197,8 @@ fn attempt(http: &Http, ui: &mut Ui, wanted: &Wanted, part: &mut Part<'_>) -> Re
             }
             Ok(proof)
         }
-        None if part.is_of_form(&wanted.path)? => Ok(Proof::Form),
+        None if wanted.path.extension().is_none_or(|end| end != "json") => Ok(Proof::Length),
+        None if part.is_json()? => Ok(Proof::Form),
         None => {
             part.clear()?;
             Err(Error::NotJson { file: wanted.label.clone() })
@@ -307,10 +314,7 @@ impl<'a> Part<'a> {
     }
 
     /// Whether a file without a sum is at least what its name says.
-    fn is_of_form(&self, named: &Path) -> Result<bool> {
-        if named.extension().is_none_or(|end| end != "json") {
-            return Ok(true);
-        }
+    fn is_json(&self) -> Result<bool> {
         let bytes = self.vfs.read(&self.path).at("read", &self.path)?;
         Ok(serde_json::from_slice::<serde::de::IgnoredAny>(&bytes).is_ok())
     }
@@ -441,9 +445,8 @@ mod tests {
         }
         let form = |name: &str| {
             let named = PathBuf::from(name);
-            Part::open(&disk, &named).unwrap().is_of_form(&named).unwrap()
+            Part::open(&disk, &named).unwrap().is_json().unwrap()
         };
         assert_eq!([form("/a.json"), form("/b.json"), form("/c.json")], [true, false, false]);
-        assert!(form("/vocab.txt"));
     }
 }

@@ -186,14 +186,22 @@ fn unreachable(url: &str, route: &Route, error: &ureq::Error) -> Error {
     let by = |proxy: &&Proxy| uri.as_ref().is_none_or(|uri| !proxy.is_no_proxy(uri));
     let proxy = route.proxy.as_ref().filter(by);
     let proxy = proxy.map(|proxy| format!("{}:{}", proxy.host(), proxy.port()));
-    let why = match error {
-        ureq::Error::Io(error) => error.to_string(),
-        ureq::Error::Timeout(_) => format!("no answer ({error})"),
-        ureq::Error::HostNotFound => "no such host".into(),
-        ureq::Error::ConnectProxyFailed(said) => format!("it refuses: {said}"),
-        error => error.to_string(),
+    // Nobody there, or nobody to be trusted: that is said at once. A line that drops is tried again.
+    let (why, passing) = match error {
+        ureq::Error::Io(error) => (error.to_string(), drops(error.kind())),
+        ureq::Error::Timeout(_) => (format!("no answer ({error})"), true),
+        ureq::Error::HostNotFound => ("no such host".into(), false),
+        ureq::Error::ConnectProxyFailed(said) => (format!("it refuses: {said}"), false),
+        error => (error.to_string(), false),
     };
-    Error::Unreachable { url: url.to_owned(), proxy, why }
+    Error::Unreachable { url: url.to_owned(), proxy, why, passing }
+}
+
+fn drops(kind: std::io::ErrorKind) -> bool {
+    use std::io::ErrorKind::{
+        BrokenPipe, ConnectionAborted, ConnectionReset, TimedOut, UnexpectedEof,
+    };
+    matches!(kind, BrokenPipe | ConnectionAborted | ConnectionReset | TimedOut | UnexpectedEof)
 }
 
 /// The authorities that are trusted.

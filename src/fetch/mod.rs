@@ -70,6 +70,8 @@ pub enum Error {
         proxy: Option<String>,
         /// What the network says.
         why: String,
+        /// Whether that may be otherwise a moment later.
+        passing: bool,
     },
     /// The transfer broke off.
     #[error("{url}: broken off after {done} bytes: {why}")]
@@ -132,6 +134,14 @@ pub enum Error {
         /// What is not in it.
         file: String,
     },
+    /// A model that no hub has.
+    #[error("{name} is in no hub")]
+    Nowhere {
+        /// The model.
+        name: &'static str,
+        /// Where it would be looked for.
+        dir: PathBuf,
+    },
     /// The files failed.
     #[error(transparent)]
     Files(#[from] packset_segments::Error),
@@ -151,7 +161,8 @@ impl Error {
     /// Whether the same request may succeed a moment later.
     fn is_passing(&self) -> bool {
         match self {
-            Self::Unreachable { proxy: None, .. } | Self::Cut { .. } => true,
+            Self::Unreachable { passing, .. } => *passing,
+            Self::Cut { .. } => true,
             // Too many requests, too slow a request, and whatever ails the server.
             Self::Status { status, .. } => matches!(status, 408 | 429 | 500..600),
             _ => false,
@@ -188,7 +199,7 @@ impl From<Error> for Failure {
             Error::Unreachable { proxy: Some(_), .. } => failure(FailureKind::Io)
                 .hint("HTTPS_PROXY, HTTP_PROXY, ALL_PROXY and NO_PROXY say which way to go"),
             Error::Unreachable { proxy: None, .. } => failure(FailureKind::Io)
-                .hint("--mirror URL, or HF_ENDPOINT, names another place to fetch from"),
+                .hint("--mirror or HF_ENDPOINT names another place, SSL_CERT_FILE whom to trust"),
             Error::Cut { .. } => {
                 failure(FailureKind::Io).hint("the same command goes on where it broke off")
             }
@@ -202,6 +213,9 @@ impl From<Error> for Failure {
                 .hint("set ORT_DYLIB_PATH to a library that is here, or pull with --no-runtime"),
             Error::Incomplete { dir, .. } => failure(FailureKind::Refused)
                 .hint(format!("put the file there, or remove {} and pull again", dir.display())),
+            Error::Nowhere { dir, .. } => {
+                failure(FailureKind::Refused).hint(format!("put its files into {}", dir.display()))
+            }
             Error::Files(error) => error.into(),
             Error::Directory(error) => error.into(),
         }

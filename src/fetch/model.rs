@@ -113,6 +113,9 @@ impl Source {
         cache: &Cache,
         model: &'static Model,
     ) -> Result<Vec<Brought>> {
+        if model.repository.is_empty() {
+            return Err(Error::Nowhere { name: model.name, dir: cache.model(model.name) });
+        }
         let _alone = alone(vfs, ui, &cache.models(), model.name)?;
         let dir = cache.model(model.name);
         if is_here(vfs, &dir, model)? {

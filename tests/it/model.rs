@@ -397,6 +397,8 @@ fn names_that_are_none() {
     asked("bge-bse").err_has("there is no model \"bge-bse\"").err_has("did you mean bge-base?");
     asked("../../etc").err_has("there is no model").never_says("did you mean");
     asked("nobody/nothing").err_has("`packset model` lists them");
+    // One that is known, and not to be had.
+    asked("splade-tiny").err_has("is in no hub").err_has("user/splade-tiny");
     assert!(!cache(&pack).exists());
 }
 

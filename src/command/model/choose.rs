@@ -31,7 +31,7 @@ pub fn run(context: &mut Context<'_>, args: &Use) -> Result<Exit, Failure> {
                 "searches go by words alone from now on; the vectors that are there stay".to_owned()
             }
             _ => format!(
-                "vectors of {} stay, and find nothing, until `packset embed` has replaced them",
+                "the vectors that {} made stay until `packset embed` is through",
                 before.name()
             ),
         };

@@ -47,7 +47,7 @@ pub fn run(context: &mut Context<'_>) -> Result<Exit, Failure> {
                 "dims": model.dims,
                 "bytes": model.about_bytes,
                 "licence": model.licence,
-                "repository": model.repository,
+                "repository": Some(model.repository).filter(|it| !it.is_empty()),
                 "in_use": used(model.name),
                 "path": path,
                 "here": path.is_some(),
