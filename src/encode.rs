@@ -14,8 +14,10 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use packset_segments::manifest::{Hex, SpaceEntry};
 use packset_segments::vfs::{Kind, Vfs};
 use serde_json::{Value, json};
+use xxhash_rust::xxh3::xxh3_128;
 
 use crate::cli::{Env, env};
 
@@ -137,6 +139,13 @@ impl Encoders {
             self.failed(&self.dense);
         }
         vector
+    }
+
+    /// The space that vectors of so many numbers are of.
+    pub fn space(&self, dims: usize) -> SpaceEntry {
+        let file = self.program.as_deref().unwrap_or(Path::new("")).to_string_lossy();
+        let id = xxh3_128(format!("{file} {dims}").as_bytes());
+        SpaceEntry { id: Hex(id), model: "encoder".into(), dims: dims as u32, file: file.into() }
     }
 
     /// How well each text answers the query, the more the better; none if nothing scores them.

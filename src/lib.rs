@@ -83,6 +83,7 @@ pub mod graph;
 #[cfg(unix)]
 pub mod lifecycle;
 pub mod mcp;
+pub mod meaning;
 pub mod pack;
 pub mod place;
 pub mod review;

@@ -31,9 +31,10 @@ pub mod route;
 use std::collections::HashMap;
 use std::io::Write;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
+use packset_segments::manifest::SpaceEntry;
 use packset_segments::vfs::Vfs;
 
 pub use self::given::Given;
@@ -69,6 +70,7 @@ pub struct Desk {
     /// Where new ids come from.
     pub ids: Arc<IdSource>,
     encoders: Mutex<Option<Lent>>,
+    known: OnceLock<Option<Model>>,
     warm: Option<Warm>,
 }
 
@@ -97,7 +99,15 @@ pub struct Stages {
 impl Desk {
     /// A desk for one request.
     pub fn new(vfs: Arc<dyn Vfs>, clock: Arc<dyn Clock>, env: Env, ids: Arc<IdSource>) -> Self {
-        Self { vfs, clock, env, ids, encoders: Mutex::default(), warm: None }
+        Self {
+            vfs,
+            clock,
+            env,
+            ids,
+            encoders: Mutex::default(),
+            known: OnceLock::new(),
+            warm: None,
+        }
     }
 
     /// A desk that answers many requests, several at a time.
@@ -150,8 +160,16 @@ impl Desk {
     /// # Errors
     /// What the pack says.
     pub fn chosen(&self) -> Result<Option<Model>, Failure> {
+        if let Some(known) = self.known.get() {
+            return Ok(known.clone());
+        }
         let pack = self.snapshot_of(&self.pack_store()?)?;
-        Ok(Model::set_in(pack.as_deref())?)
+        let chosen = Model::set_in(pack.as_deref())?;
+        // One request sees one setting, and reads it once.
+        if !self.is_warm() {
+            return Ok(self.known.get_or_init(|| chosen).clone());
+        }
+        Ok(chosen)
     }
 
     /// Whether it answers many requests.
@@ -210,6 +228,26 @@ impl Desk {
         }
     }
 
+    /// Whether texts have vectors from the static table: not with `PACKSET_STATIC=off`, and, where
+    /// that says nothing, not in a pack that is set to no model at all.
+    pub fn meaning(&self) -> bool {
+        match self.env.get("PACKSET_STATIC") {
+            Some(word) => !matches!(word, "off" | "0" | "no" | "false"),
+            None => !matches!(self.chosen(), Ok(Some(Model::None))),
+        }
+    }
+
+    /// The vector of a text, or of a query, and the space that it is of; none if no encoder
+    /// answers.
+    pub fn encode(&self, text: &str, query: bool) -> Option<(SpaceEntry, Vec<f32>)> {
+        let encoders = self.encoders();
+        if !encoders.are_there() {
+            return None;
+        }
+        let vector = encoders.vector(text, query)?;
+        Some((encoders.space(vector.len()), vector))
+    }
+
     /// Whether words are stemmed, as the environment has it.
     pub fn stem(&self) -> bool {
         !matches!(self.env.get("PACKSET_STEM"), Some("off" | "0" | "no" | "false"))
@@ -220,6 +258,10 @@ impl Desk {
     /// # Errors
     /// A waiting time that is no number.
     pub fn ground(&self) -> Result<Ground, Failure> {
+        self.ground_with(self.meaning())
+    }
+
+    fn ground_with(&self, meaning: bool) -> Result<Ground, Failure> {
         let wait = match self.env.get("PACKSET_LOCK_TIMEOUT_MS") {
             None => LOCK_WAIT,
             Some(text) => text.parse().map(Duration::from_millis).map_err(|_| {
@@ -240,6 +282,7 @@ impl Desk {
                 self.clock.now().format_ms()
             ),
             stem: self.stem(),
+            meaning,
         })
     }
 
@@ -256,7 +299,9 @@ impl Desk {
     /// # Errors
     /// As [`Desk::home`].
     pub fn pack_store(&self) -> Result<Store, Failure> {
-        Ok(Store::of_pack(self.ground()?, &self.home()?))
+        // What lies there is found by its id: no text of it needs a vector, and whether texts have
+        // one is read from it.
+        Ok(Store::of_pack(self.ground_with(false)?, &self.home()?))
     }
 
     /// The newest generation of a workspace; none if there is no such workspace.

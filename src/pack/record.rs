@@ -126,6 +126,9 @@ pub fn corpus(kind: &str) -> u8 {
     }
 }
 
+/// The fields that [`indexed`] looks at, with those that tell the record.
+pub const INDEXED: [&str; 5] = ["id", "kind", "text", "title", "entities"];
+
 /// The strings a record is found by, in order: its text, then what stands beside it.
 /// `seat:` and `horizon:` names say who and how long, not what about, and match nothing.
 pub fn indexed(record: &Record) -> impl Iterator<Item = &str> {
@@ -165,8 +168,20 @@ impl Encoded {
 
     /// The record that was taken apart; the rest is what it was encoded beside.
     pub fn decode(&self, key: u128, kind: &str, text: &str, name: &str) -> Record {
+        self.decode_some(key, kind, text, name, None)
+    }
+
+    /// As [`Encoded::decode`], but only the fields that are named, or all.
+    pub fn decode_some(
+        &self,
+        key: u128,
+        kind: &str,
+        text: &str,
+        name: &str,
+        wanted: Option<&[&str]>,
+    ) -> Record {
         let decoder = Decoder {
-            wanted: None,
+            wanted,
             id: Some(key),
             column: |tag| self.column(tag),
             text,

@@ -23,6 +23,7 @@
 mod beside;
 pub mod dense;
 mod engine;
+mod kernel;
 #[cfg(test)]
 mod naive;
 pub mod panel;
@@ -39,7 +40,8 @@ use rustc_hash::FxHashMap;
 
 use self::beside::Paragraphs;
 pub use self::beside::{CardHit, Found};
-use self::dense::Pointing;
+use self::dense::Dense;
+pub use self::dense::Towards;
 use self::engine::{Ballots, Plan};
 use self::panel::{Age, Ballot, Decay, Diversify, Panel, Words};
 use self::score::Corpus;
@@ -139,8 +141,8 @@ pub fn search(
 
 /// As [`search`], over claims and the paragraphs of cards ([`crate::cards::beside`]), which take
 /// no part when a kind is asked for. Without a snapshot there are only cards. Returns what was
-/// found, best first, and the number of the query's tokens. With the query's vector a dense ballot
-/// joins.
+/// found, best first, and the number of the query's tokens. A ballot joins for each space that
+/// the query has a vector in.
 ///
 /// # Errors
 /// As [`search`].
@@ -149,10 +151,10 @@ pub fn search_beside(
     tokenizer: &mut Tokenizer,
     query: &Query<'_>,
     cards: &[(Card, String)],
-    vector: Option<&[f32]>,
+    towards: &[Towards],
 ) -> Result<(Vec<Found>, usize), Error> {
     let paragraphs = Paragraphs::of(if query.kind.is_some() { &[] } else { cards });
-    let answer = answer(snapshot, tokenizer, query, None, &paragraphs, vector)?;
+    let answer = answer(snapshot, tokenizer, query, None, &paragraphs, towards)?;
     let found = answer.hits.into_iter().map(|hit| paragraphs.found(hit)).collect();
     Ok((found, answer.tokens))
 }
@@ -164,7 +166,7 @@ fn search_on(
     query: &Query<'_>,
     parallel: Option<bool>,
 ) -> Result<Answer, Error> {
-    answer(Some(snapshot), tokenizer, query, parallel, &Paragraphs::of(&[]), None)
+    answer(Some(snapshot), tokenizer, query, parallel, &Paragraphs::of(&[]), &[])
 }
 
 fn answer(
@@ -173,15 +175,16 @@ fn answer(
     query: &Query<'_>,
     parallel: Option<bool>,
     paragraphs: &Paragraphs<'_>,
-    vector: Option<&[f32]>,
+    towards: &[Towards],
 ) -> Result<Answer, Error> {
     let corpus = query.kind.map_or(record::CLAIMS, record::corpus);
     let (mut words, tokens) = words::of_query(tokenizer, query.text, corpus);
     if words.is_empty() || query.limit == 0 {
         return Ok(Answer { hits: Vec::new(), tokens: tokens as usize });
     }
-    let mut ballots = match snapshot {
-        Some(snapshot) => engine::evaluate(&plan(snapshot, query, parallel, corpus), &mut words)?,
+    let plan = snapshot.map(|snapshot| plan(snapshot, query, parallel, corpus));
+    let mut ballots = match &plan {
+        Some(plan) => engine::evaluate(plan, &mut words)?,
         None => Ballots { scan: Vec::new(), bm25: Vec::new() },
     };
     if !paragraphs.is_empty() {
@@ -198,12 +201,12 @@ fn answer(
         halves: tokens as f32 * f32::from(score::EQUAL),
         points: words.iter().map(|word| score::ceiling(word.weight)).sum(),
     };
-    let dense = match (snapshot, vector) {
-        (Some(snapshot), Some(vector)) => Some(dense::ballot(snapshot, query, vector)?),
-        (None, Some(_)) => Some(Pointing::default()),
-        (_, None) => None,
-    };
-    let hits = decide(snapshot, query, (ballots, dense), &most, paragraphs)?;
+    let mut spaces = Vec::with_capacity(towards.len());
+    for towards in towards {
+        let dense = plan.as_ref().map(|plan| Dense::new(plan, towards)).transpose()?.flatten();
+        spaces.push((towards.name, dense));
+    }
+    let hits = decide(snapshot, query, (ballots, &spaces), &most, paragraphs)?;
     Ok(Answer { hits, tokens: tokens as usize })
 }
 
@@ -249,7 +252,7 @@ impl Perfect {
 fn decide(
     snapshot: Option<&Snapshot>,
     query: &Query<'_>,
-    (ballots, dense): (Ballots, Option<Pointing>),
+    (ballots, spaces): (Ballots, &[(&'static str, Option<Dense<'_>>)]),
     most: &Perfect,
     paragraphs: &Paragraphs<'_>,
 ) -> Result<Vec<Hit>, Error> {
@@ -266,10 +269,10 @@ fn decide(
         Ballot { name, votes: entries.into_iter().map(vote).collect() }
     };
     let mut ballots = vec![ballot("scan", ballots.scan), ballot("bm25", ballots.bm25)];
-    let cosines = dense.map(|dense| {
-        ballots.push(ballot("dense", dense.ranked));
-        dense.cosines
-    });
+    for (name, dense) in spaces {
+        let ranked = dense.as_ref().map(Dense::ballot).transpose()?;
+        ballots.push(ballot(name, ranked.unwrap_or_default()));
+    }
 
     let decay = if query.rank == Rank::Relevance { Decay::Off } else { query.panel.decay };
     let now = Micros(query.view.valid);
@@ -295,11 +298,14 @@ fn decide(
     let hits = order.into_iter().map(|number| {
         let entry = &candidates[number];
         let ranks = std::mem::take(&mut ranks[number]);
-        let named = ranks.iter().any(|ranked| ranked.ballot == "dense");
-        let cosine = cosines.as_ref().and_then(|it| it.get(&entry.version).copied());
-        let share = match &cosines {
-            Some(_) => most.share_beside(entry, cosine),
-            None => most.share(entry),
+        let of = |(name, dense): &(&'static str, Option<Dense<'_>>)| {
+            Some((*name, dense.as_ref()?.cosine(entry.text)?))
+        };
+        let cosine = spaces.iter().rev().find_map(of);
+        let named = cosine.filter(|(name, _)| ranks.iter().any(|ranked| ranked.ballot == *name));
+        let share = match spaces {
+            [] => most.share(entry),
+            _ => most.share_beside(entry, cosine.map(|(_, cosine)| cosine)),
         };
         lowest = lowest.min(share * fades[number]);
         Hit {
@@ -311,7 +317,7 @@ fn decide(
             ballot_score: ranks.first().map_or(0.0, |first| first.score),
             ranks,
             decay: fades[number],
-            cosine: cosine.filter(|_| named),
+            cosine: named.map(|(_, cosine)| cosine),
         }
     });
     Ok(hits.collect())

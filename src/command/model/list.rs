@@ -7,9 +7,7 @@ use crate::cli::ui::Cell;
 use crate::cli::{Exit, Failure};
 use crate::command::Context;
 use crate::embed::models::MODELS;
-
-/// Numbers of a vector of the built-in table.
-const BUILT_IN_DIMS: usize = 256;
+use crate::meaning;
 
 /// Runs the verb.
 ///
@@ -20,7 +18,7 @@ pub fn run(context: &mut Context<'_>) -> Result<Exit, Failure> {
     let used = |name: &str| chosen.name() == name;
     if context.json {
         let model = json!({
-            "name": BUILT_IN, "kind": BUILT_IN, "dims": BUILT_IN_DIMS, "bytes": null,
+            "name": BUILT_IN, "kind": BUILT_IN, "dims": meaning::DIMS, "bytes": null,
             "licence": "MIT", "repository": null, "in_use": used(BUILT_IN), "path": null,
             "here": true,
         });
@@ -29,7 +27,7 @@ pub fn run(context: &mut Context<'_>) -> Result<Exit, Failure> {
         let used = used(BUILT_IN);
         row(
             context,
-            [BUILT_IN, BUILT_IN, &BUILT_IN_DIMS.to_string(), "-", "MIT"],
+            [BUILT_IN, BUILT_IN, &meaning::DIMS.to_string(), "-", "MIT"],
             used,
             "built in",
         )?;

@@ -19,7 +19,7 @@ use crate::fetch::model::is_here;
 use crate::settings;
 
 /// The words that name no model of the table.
-const BUILT_IN: &str = "static";
+const BUILT_IN: &str = crate::meaning::NAME;
 const NONE: &str = "none";
 
 /// Runs the verb.
