@@ -6,6 +6,7 @@
 //! encoder's sake, or waits for one longer than its time; what a child says is believed only if it
 //! answers what was asked, in finite numbers; no child outlives us by more than its next read.
 
+use std::ffi::OsString;
 use std::io::{BufRead, BufReader, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -29,10 +30,27 @@ const TIME: Duration = Duration::from_secs(10);
 const PAUSE: Duration = Duration::from_secs(5);
 /// Longest line that is read from a child, bytes: a vector of 4,096 numbers has a tenth of it.
 const LINE: u64 = 1 << 20;
+/// The variable that names the model of the dense child.
+const MODEL: &str = "PACKSET_EMBED_MODEL";
+/// What a child reads of the environment, and may have from the seat's file or from the pack, which
+/// it does not read itself.
+const PASSED: [&str; 10] = [
+    MODEL,
+    "PACKSET_EMBED_MODEL_PATH",
+    "PACKSET_EMBED_CACHE",
+    "PACKSET_EMBED_THREADS",
+    "PACKSET_RERANK_MODEL",
+    "PACKSET_RERANK_MAX_LENGTH",
+    "ORT_DYLIB_PATH",
+    "XDG_CACHE_HOME",
+    "HF_HUB_OFFLINE",
+    "LJOS_OFFLINE",
+];
 
 /// The encoders of one process.
 pub struct Encoders {
     program: Option<PathBuf>,
+    vars: Vec<(&'static str, OsString)>,
     enabled: bool,
     time: Duration,
     dense: Mutex<Line>,
@@ -62,8 +80,8 @@ impl Drop for Running {
 
 impl Encoders {
     /// Finds the program: `PACKSET_EMBED`, else one beside ours, else one on `PATH`.
-    /// `INSIDE_EMBED=off` does without.
-    pub fn find(vars: &Env, vfs: &dyn Vfs) -> Self {
+    /// `INSIDE_EMBED=off` does without. `model` is what the pack is set to; the environment wins.
+    pub fn find(vars: &Env, vfs: &dyn Vfs, model: Option<&str>) -> Self {
         let off = |text: &str| ["off", "0", "false", "no"].contains(&text.trim());
         let enabled = !vars.get("INSIDE_EMBED").is_some_and(off);
         let is_file = |path: &Path| matches!(vfs.kind(path), Ok(Kind::File(_)));
@@ -73,13 +91,19 @@ impl Encoders {
         };
         let named = vars.get("PACKSET_EMBED_TIMEOUT_MS").and_then(|time| time.trim().parse().ok());
         let time = named.map_or(TIME, Duration::from_millis);
-        Self { program, enabled, time, ..Self::none() }
+        let set = PASSED.into_iter().filter_map(|name| Some((name, vars.raw(name)?.to_owned())));
+        let mut vars: Vec<(&'static str, OsString)> = set.collect();
+        if let Some(model) = model.filter(|_| vars.iter().all(|(name, _)| *name != MODEL)) {
+            vars.push((MODEL, model.into()));
+        }
+        Self { program, vars, enabled, time, ..Self::none() }
     }
 
     /// None at all.
     pub fn none() -> Self {
         Self {
             program: None,
+            vars: Vec::new(),
             enabled: true,
             time: TIME,
             dense: Mutex::default(),
@@ -150,7 +174,7 @@ impl Encoders {
         let mut said = None;
         for _ in 0..2 {
             if line.running.is_none() {
-                line.running = start(program, flags);
+                line.running = start(program, flags, &self.vars);
             }
             let answer = line.running.as_mut().map(|running| running.ask(asked, self.time));
             let slow = matches!(answer, Some(Err(RecvTimeoutError::Timeout)));
@@ -180,9 +204,10 @@ fn locked<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 }
 
 /// Starts a child; its words to a person go nowhere.
-fn start(program: &Path, flags: &[&str]) -> Option<Running> {
+fn start(program: &Path, flags: &[&str], vars: &[(&'static str, OsString)]) -> Option<Running> {
     let mut child = Command::new(program)
         .args(flags)
+        .envs(vars.iter().map(|(name, value)| (name, value)))
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::null())

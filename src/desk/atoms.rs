@@ -88,7 +88,7 @@ pub fn post(desk: &Desk, given: Given) -> Result<Value, Failure> {
 /// The first rule that the claim breaks.
 fn vector_of(desk: &Desk, claim: &Record, name: &str) -> Result<Option<Vector>, Refusal> {
     let wanted = Kind::of(claim).is_some_and(|kind| !kind.is_mail());
-    if !wanted || !desk.encoders.are_there() {
+    if !wanted || !desk.encoders().are_there() {
         return Ok(None);
     }
     let mut claim = claim.clone();

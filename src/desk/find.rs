@@ -53,7 +53,7 @@ fn rerank(desk: &Desk, text: &str, hits: &mut Vec<Value>, limit: usize) -> &'sta
         0 => "off",
         // One candidate cannot be reordered: no model need be asked.
         1 => "settled",
-        _ => match desk.encoders.scores(text, &texts) {
+        _ => match desk.encoders().scores(text, &texts) {
             None => "absent",
             Some(scores) => {
                 let mut order: Vec<(f64, Value)> =

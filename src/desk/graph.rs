@@ -122,7 +122,7 @@ pub fn activate(desk: &Desk, given: Given) -> Result<Value, Failure> {
         "seeds": woken.seeds.len(),
         "agreed_seeds": woken.agreed,
         "weak": woken.is_weak(),
-        "dense": desk.encoders.are_there(),
+        "dense": desk.encoders().are_there(),
         "hops": activation::HOPS,
         "fired": fired.changed,
         "held": fired.held,

@@ -31,7 +31,7 @@ pub mod route;
 use std::collections::HashMap;
 use std::io::Write;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use packset_segments::manifest::SpaceEntry;
@@ -49,6 +49,7 @@ use crate::pack::{Committed, Ground, IdSource, Record, Snapshot, Store, Transact
 use crate::place::{self, Workspace};
 use crate::review::parse_live_cap;
 use crate::search::panel::{Fuse, Panel};
+use crate::settings::Model;
 use crate::time::Micros;
 
 /// How long a writer waits for another one, unless `PACKSET_LOCK_TIMEOUT_MS` says otherwise:
@@ -68,9 +69,15 @@ pub struct Desk {
     pub env: Env,
     /// Where new ids come from.
     pub ids: Arc<IdSource>,
-    /// What turns texts into vectors, if anything does.
-    pub encoders: Encoders,
+    encoders: Mutex<Option<Lent>>,
+    known: OnceLock<Option<Model>>,
     warm: Option<Warm>,
+}
+
+/// The encoders that are in use, and the model that the pack was set to when they were found.
+struct Lent {
+    chosen: Option<Model>,
+    encoders: Arc<Encoders>,
 }
 
 /// What a process that stays keeps between requests.
@@ -92,21 +99,77 @@ pub struct Stages {
 impl Desk {
     /// A desk for one request.
     pub fn new(vfs: Arc<dyn Vfs>, clock: Arc<dyn Clock>, env: Env, ids: Arc<IdSource>) -> Self {
-        // A model takes seconds to load: a process that answers one request and is gone asks one
-        // only where it was named.
-        let encoders = match env.path("PACKSET_EMBED") {
-            Some(_) => Encoders::find(&env, &*vfs),
-            None => Encoders::none(),
-        };
-        Self { vfs, clock, env, ids, encoders, warm: None }
+        Self {
+            vfs,
+            clock,
+            env,
+            ids,
+            encoders: Mutex::default(),
+            known: OnceLock::new(),
+            warm: None,
+        }
     }
 
     /// A desk that answers many requests, several at a time.
     #[must_use]
     pub fn warm(mut self) -> Self {
-        self.encoders = Encoders::find(&self.env, &*self.vfs);
         self.warm = Some(Warm::default());
         self
+    }
+
+    /// What turns texts into vectors, if anything does. Looked for when it is first asked for; a
+    /// desk that stays looks again when the pack was set to another model since.
+    pub fn encoders(&self) -> Arc<Encoders> {
+        let mut lent = self.encoders.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(lent) = lent.as_ref().filter(|_| !self.is_warm()) {
+            return Arc::clone(&lent.encoders);
+        }
+        // No search and no write fails for an encoder's sake: what cannot be read sets nothing.
+        let chosen = self.chosen().unwrap_or_default();
+        if let Some(lent) = lent.as_ref().filter(|lent| lent.chosen == chosen) {
+            return Arc::clone(&lent.encoders);
+        }
+        let named = ["PACKSET_EMBED", "PACKSET_EMBED_MODEL", "PACKSET_EMBED_MODEL_PATH"];
+        let named = named.into_iter().any(|name| self.env.raw(name).is_some());
+        let (wanted, model) = match &chosen {
+            Some(Model::Named(name)) => (true, Some(name.as_str())),
+            Some(Model::Static | Model::None) => (named, None),
+            // A model takes seconds to load: a process that answers one request and is gone asks
+            // one only where it was named.
+            None => (named || self.is_warm(), None),
+        };
+        let encoders = Arc::new(match wanted {
+            true => Encoders::find(&self.env, &*self.vfs, model),
+            false => Encoders::none(),
+        });
+        *lent = Some(Lent { chosen, encoders: Arc::clone(&encoders) });
+        encoders
+    }
+
+    /// The model that the pack is set to, for an encoder to run; none where it is set to none, to
+    /// the table that is built in, or cannot be read.
+    pub fn model(&self) -> Option<String> {
+        match self.chosen() {
+            Ok(Some(Model::Named(name))) => Some(name),
+            _ => None,
+        }
+    }
+
+    /// What the pack is set to turn texts into vectors with; none if it never was.
+    ///
+    /// # Errors
+    /// What the pack says.
+    pub fn chosen(&self) -> Result<Option<Model>, Failure> {
+        if let Some(known) = self.known.get() {
+            return Ok(known.clone());
+        }
+        let pack = self.snapshot_of(&self.pack_store()?)?;
+        let chosen = Model::set_in(pack.as_deref())?;
+        // One request sees one setting, and reads it once.
+        if !self.is_warm() {
+            return Ok(self.known.get_or_init(|| chosen).clone());
+        }
+        Ok(chosen)
     }
 
     /// Whether it answers many requests.
@@ -165,19 +228,24 @@ impl Desk {
         }
     }
 
-    /// Whether texts have vectors from the static table: `PACKSET_STATIC=off` does without.
+    /// Whether texts have vectors from the static table: not with `PACKSET_STATIC=off`, and, where
+    /// that says nothing, not in a pack that is set to no model at all.
     pub fn meaning(&self) -> bool {
-        !matches!(self.env.get("PACKSET_STATIC"), Some("off" | "0" | "no" | "false"))
+        match self.env.get("PACKSET_STATIC") {
+            Some(word) => !matches!(word, "off" | "0" | "no" | "false"),
+            None => !matches!(self.chosen(), Ok(Some(Model::None))),
+        }
     }
 
     /// The vector of a text, or of a query, and the space that it is of; none if no encoder
     /// answers.
     pub fn encode(&self, text: &str, query: bool) -> Option<(SpaceEntry, Vec<f32>)> {
-        if !self.encoders.are_there() {
+        let encoders = self.encoders();
+        if !encoders.are_there() {
             return None;
         }
-        let vector = self.encoders.vector(text, query)?;
-        Some((self.encoders.space(vector.len()), vector))
+        let vector = encoders.vector(text, query)?;
+        Some((encoders.space(vector.len()), vector))
     }
 
     /// Whether words are stemmed, as the environment has it.
@@ -190,6 +258,10 @@ impl Desk {
     /// # Errors
     /// A waiting time that is no number.
     pub fn ground(&self) -> Result<Ground, Failure> {
+        self.ground_with(self.meaning())
+    }
+
+    fn ground_with(&self, meaning: bool) -> Result<Ground, Failure> {
         let wait = match self.env.get("PACKSET_LOCK_TIMEOUT_MS") {
             None => LOCK_WAIT,
             Some(text) => text.parse().map(Duration::from_millis).map_err(|_| {
@@ -210,7 +282,7 @@ impl Desk {
                 self.clock.now().format_ms()
             ),
             stem: self.stem(),
-            meaning: self.meaning(),
+            meaning,
         })
     }
 
@@ -227,7 +299,9 @@ impl Desk {
     /// # Errors
     /// As [`Desk::home`].
     pub fn pack_store(&self) -> Result<Store, Failure> {
-        Ok(Store::of_pack(self.ground()?, &self.home()?))
+        // What lies there is found by its id: no text of it needs a vector, and whether texts have
+        // one is read from it.
+        Ok(Store::of_pack(self.ground_with(false)?, &self.home()?))
     }
 
     /// The newest generation of a workspace; none if there is no such workspace.
