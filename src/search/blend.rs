@@ -1,25 +1,24 @@
 //! The default way to make one list of the ballots: scores on one scale, added, and a text judged
 //! in the company it was written in.
 //!
-//! A candidate's *words* are its BM25+ points over the best candidate's, its *meaning* its cosine
-//! over the best one's; the score is their weighed sum. Scores measured better than ranks on every
-//! set tried: a rank says that a text is first, not that it is far ahead, so that one ballot's
-//! noise buries the other's find. Where texts say in which session they were written, each also
-//! gets a share of what its neighbours there have, two before and two after: an answer stands
-//! beside its question more often than it repeats it.
+//! A candidate's *words* are its BM25 points over the best candidate's, its *meaning* is how many
+//! standard deviations its cosine lies above the mean of the pack; the score is their weighed sum.
+//! Scores measured better than ranks on every set tried: a rank says that a text is first, not
+//! that it is far ahead, so that one ballot's noise buries the other's find. Where texts say in
+//! which session they were written, each is also judged by its neighbours there, two before and two
+//! after: an answer stands beside its question more often than it repeats it.
 //!
 //! Not here: the other ways ([`super::panel`]), how words and vectors score. Invariants: the
 //! score of a candidate depends on the query, the corpus and the best candidate, not on how many
 //! there are; the order is total; without vectors words alone decide, and without sessions no
 //! neighbour does.
 
-use std::collections::BTreeMap;
-
 use packset_segments::{Error, NULL};
 use rustc_hash::FxHashMap;
 
 use super::dense::Dense;
 use super::engine::{self, Plan};
+use super::score::Bm25;
 use super::top::Entry;
 use super::words::Word;
 use crate::pack::record;
@@ -33,50 +32,34 @@ const INTRODUCING: usize = 32;
 const REACH: usize = 2;
 /// Rows on each side among which they are looked for: other sessions may write in between.
 const LOOK: u32 = 24;
-/// What the next neighbour gives of its words, and of its meaning; the one after gives half.
-const WORDS_OF_NEIGHBOURS: f32 = 0.3;
-const MEANING_OF_NEIGHBOURS: f32 = 0.5;
-/// What matching in part (a prefix, a piece, one edit) weighs among words.
-const LOOSE: f32 = 0.1;
+/// What a neighbour lends of its words, nearest first: on a plateau from (.3, .2) to (.5, .3).
+const LENT: [f32; REACH] = [0.4, 0.2];
+/// What it weighs in the meaning of the company, and what the company weighs.
+const COMPANY: [f32; REACH] = [1.0, 0.5];
+const OF_COMPANY: f32 = 0.3;
+/// The best by words counts as carrying at least this share of the query: where hardly a word is
+/// found at all, the best of little is not as good as the best of much.
+const LEAST_BEST: f32 = 0.3;
+/// What one standard deviation of cosines weighs against all of the words: by a static table.
+const DEVIATION: f32 = 0.1;
+/// What a match in part (a prefix, a piece, one edit) weighs, where no text holds a word.
+const LOOSE: f32 = 0.3;
 
 /// A space that takes part: the name of its ballot, and its texts if it has any.
 pub(super) type Meant<'a> = (&'static str, Option<Dense<'a>>);
 
-/// What each space weighs, words having the rest: a static table half, a model more, because it
-/// knows more; beside a model the static table adds little.
-fn weights(spaces: &[Meant<'_>]) -> (f32, Vec<f32>) {
-    let model = spaces.iter().any(|(name, _)| *name != STATIC);
-    let weight = |(name, _): &Meant<'_>| match (*name == STATIC, model) {
-        (true, false) => 0.5,
-        (true, true) => 0.1,
-        (false, _) => 0.5,
-    };
-    let all: Vec<f32> = spaces.iter().map(weight).collect();
-    (1.0 - all.iter().sum::<f32>(), all)
-}
-
-/// The share of the query that a text carries by itself, from 0 to 1: what it has of the words,
-/// loosely and strictly, and its cosines.
-pub(super) fn share(
-    spaces: &[Meant<'_>],
-    (loose, strict): (f32, f32),
-    cosines: &[Option<f32>],
-) -> f32 {
-    let (of_words, of_spaces) = weights(spaces);
-    let meaning = cosines.iter().zip(of_spaces);
-    let meaning: f32 = meaning.map(|(cosine, of)| of * cosine.unwrap_or(0.0).max(0.0)).sum();
-    (of_words * ((1.0 - LOOSE) * strict + LOOSE * loose) + meaning).min(1.0)
+/// The share of the query that a text carries by itself, from 0 to 1: of its words, strictly or
+/// loosely, and of its meaning, each half.
+pub(super) fn share((loose, strict): (f32, f32), cosine: Option<f32>) -> f32 {
+    let words = strict.max(LOOSE * loose);
+    match cosine {
+        Some(cosine) => ((words + cosine.max(0.0)) / 2.0).min(1.0),
+        None => words.min(1.0),
+    }
 }
 
 /// The ballot of the static table.
 pub(super) const STATIC: &str = "static";
-
-/// What a text has by itself.
-#[derive(Clone, Copy, Default)]
-struct Own {
-    points: f32,
-    halves: u16,
-}
 
 /// Adds the neighbours of the first candidates of each ballot to the candidates, and gives every
 /// candidate its score. `heads` are the ballots, as numbers of candidates, best first.
@@ -90,91 +73,124 @@ pub(super) fn scores(
     heads: &[Vec<usize>],
     candidates: &mut Vec<Entry>,
 ) -> Result<Vec<f32>, Error> {
-    let mut own: BTreeMap<Place, Own> = BTreeMap::new();
-    let mut near: FxHashMap<Place, Vec<(Place, f32)>> = FxHashMap::default();
-    if let Some(plan) = plan {
-        let company = Company::of(plan);
-        let claims = |entry: &&Entry| (entry.text.segment as usize) < company.segments;
-        for entry in candidates.iter().filter(claims) {
-            near.entry(entry.text).or_insert_with(|| company.neighbours(entry.text));
-        }
-        introduce(plan, heads, &near, candidates);
-        for entry in candidates.iter().filter(claims) {
-            near.entry(entry.text).or_insert_with(|| company.neighbours(entry.text));
-        }
-        // Of a ballot of words the points are known; of other texts they are worked out.
-        let unknown = near.values().flatten().map(|(text, _)| *text).chain(near.keys().copied());
-        let mut unknown: Vec<Place> = unknown.collect();
-        unknown.sort_unstable();
-        unknown.dedup();
-        let points = engine::points_of(plan, words, &unknown)?;
-        own.extend(
-            unknown.into_iter().zip(points.into_iter().map(|points| Own { points, halves: 0 })),
-        );
-    }
-    for entry in candidates.iter_mut() {
-        let own = own.entry(entry.text).or_default();
-        own.points = own.points.max(entry.points);
-        own.halves = own.halves.max(entry.halves);
-        entry.points = own.points;
-    }
-
-    let lent = |text: Place, of: &dyn Fn(Place) -> f32| -> (f32, f32) {
-        let near = near.get(&text).map_or(&[][..], Vec::as_slice);
-        near.iter().fold((0.0, 0.0), |(sum, weights), (text, weight)| {
-            (sum + weight * of(*text), weights + weight)
-        })
+    let Some(plan) = plan else {
+        // Without claims there are paragraphs of cards alone, which words decide about.
+        return Ok(candidates.iter().map(|entry| f32::from(entry.halves)).collect());
     };
-    let points = |text: Place| own.get(&text).map_or(0.0, |own| own.points);
-    let strict: Vec<f32> = candidates
-        .iter()
-        .map(|entry| points(entry.text) + WORDS_OF_NEIGHBOURS * lent(entry.text, &points).0)
-        .collect();
-    let halves = |entry: &Entry| own.get(&entry.text).map_or(0.0, |own| f32::from(own.halves));
-    let loose: Vec<f32> = candidates.iter().map(halves).collect();
-    let (strict, loose) = (over_best(strict), over_best(loose));
-    let (of_words, of_spaces) = weights(spaces);
-    let mut scores: Vec<f32> = strict
-        .iter()
-        .zip(&loose)
-        .map(|(strict, loose)| of_words * ((1.0 - LOOSE) * strict + LOOSE * loose))
-        .collect();
-    for ((_, dense), weight) in spaces.iter().zip(of_spaces) {
-        let Some(dense) = dense else { continue };
-        let cosine = |text: Place| dense.cosine(text).unwrap_or(0.0).max(0.0);
-        let mut known: FxHashMap<Place, f32> = FxHashMap::default();
-        for entry in &*candidates {
-            known.entry(entry.text).or_insert_with(|| cosine(entry.text));
-            for (text, _) in near.get(&entry.text).into_iter().flatten() {
-                known.entry(*text).or_insert_with(|| cosine(*text));
-            }
+    let company = Company::of(plan);
+    let mut near: FxHashMap<Place, Vec<Neighbour>> = FxHashMap::default();
+    let meet = |near: &mut FxHashMap<Place, Vec<Neighbour>>, candidates: &[Entry]| {
+        for entry in candidates.iter().filter(|entry| company.has(entry.text)) {
+            near.entry(entry.text).or_insert_with(|| company.neighbours(entry.text));
         }
-        let of = |text: Place| known.get(&text).copied().unwrap_or_default();
-        let meaning = candidates.iter().map(|entry| {
-            let (sum, weights) = lent(entry.text, &of);
-            let mean = if weights > 0.0 { sum / weights } else { 0.0 };
-            of(entry.text) + MEANING_OF_NEIGHBOURS * mean
-        });
-        for (score, meaning) in scores.iter_mut().zip(over_best(meaning.collect())) {
-            *score += weight * meaning;
+    };
+    meet(&mut near, candidates);
+    introduce(plan, heads, &near, candidates);
+    meet(&mut near, candidates);
+
+    let strict = strict(plan, words, &near, candidates)?;
+    let best = candidates.iter().map(|entry| entry.halves).max().unwrap_or(0).max(1);
+    let tokens = || words.iter().map(|word| f32::from(word.count));
+    let unknown = words.iter().filter(|word| word.unknown).map(|word| f32::from(word.count));
+    let loose = LOOSE * unknown.sum::<f32>() / tokens().sum::<f32>().max(1.0);
+    let mut scores: Vec<f32> = candidates
+        .iter()
+        .zip(strict)
+        .map(|(entry, strict)| strict + loose * f32::from(entry.halves) / f32::from(best))
+        .collect();
+    let model = spaces.iter().any(|(name, _)| *name != STATIC);
+    for (name, dense) in spaces {
+        let Some(dense) = dense else { continue };
+        // What a model knows, the static table need not say again.
+        let weight = if model && *name == STATIC { 0.0 } else { DEVIATION };
+        if weight == 0.0 {
+            continue;
+        }
+        let mut known: FxHashMap<Place, Option<f32>> = FxHashMap::default();
+        for (entry, score) in candidates.iter().zip(&mut scores) {
+            let mut standing = |text: Place| {
+                let known = known.entry(text).or_insert_with(|| dense.cosine(text));
+                known.map(|cosine| dense.standing(cosine))
+            };
+            let own = standing(entry.text);
+            let (mut sum, mut weights) = (0.0, 0.0);
+            for neighbour in near.get(&entry.text).into_iter().flatten() {
+                if let Some(theirs) = standing(neighbour.text) {
+                    sum += COMPANY[neighbour.distance] * theirs;
+                    weights += COMPANY[neighbour.distance];
+                }
+            }
+            // A text without a vector lies where the mean of the pack lies.
+            let own = own.unwrap_or(0.0);
+            *score += weight
+                * match weights > 0.0 {
+                    true => (1.0 - OF_COMPANY) * own + OF_COMPANY * sum / weights,
+                    false => own,
+                };
         }
     }
     Ok(scores)
 }
 
-/// Numbers over the greatest of them; nothing where that is nothing.
-fn over_best(mut numbers: Vec<f32>) -> Vec<f32> {
-    let best = numbers.iter().copied().fold(0.0, f32::max);
+/// What each candidate has of the words, over the best of them: BM25 in which a text's neighbours
+/// lend it part of their words, and of their length. Gives every candidate its own points, too.
+fn strict(
+    plan: &Plan<'_>,
+    words: &[Word],
+    near: &FxHashMap<Place, Vec<Neighbour>>,
+    candidates: &mut [Entry],
+) -> Result<Vec<f32>, Error> {
+    let neighbours = near.values().flatten().map(|neighbour| neighbour.text);
+    let mut texts: Vec<Place> = neighbours.chain(near.keys().copied()).collect();
+    texts.sort_unstable();
+    texts.dedup();
+    let frequencies = engine::frequencies_of(plan.snapshot, words, &texts)?;
+    let of = |text: Place| {
+        let at = texts.binary_search(&text).ok()?;
+        let own = frequencies.get(at * words.len()..(at + 1) * words.len())?;
+        Some((own, engine::length_of(plan.snapshot, text)))
+    };
+    let average = engine::corpus_of(plan.snapshot, plan.corpus).average();
+    let Bm25 { k1, b, .. } = plan.formula;
+    let points = |frequencies: &[f32], length: f32| -> f32 {
+        let norm = k1 * (1.0 - b + b * length / average);
+        let part = |(word, frequency): (&Word, &f32)| match *frequency > 0.0 {
+            true => word.weight * frequency * (k1 + 1.0) / (frequency + norm),
+            false => 0.0,
+        };
+        words.iter().zip(frequencies).map(part).sum()
+    };
+    let mut all = Vec::with_capacity(candidates.len());
+    let mut lent = vec![0f32; words.len()];
+    for entry in candidates {
+        let Some((own, length)) = of(entry.text) else {
+            // A paragraph of a card has no company, and its points are known.
+            all.push(entry.points);
+            continue;
+        };
+        lent.iter_mut().zip(own).for_each(|(lent, own)| *lent = *own as f32);
+        entry.points = points(&lent, length);
+        let (mut lengths, mut weights) = (length, 1.0);
+        for neighbour in near.get(&entry.text).into_iter().flatten() {
+            let Some((theirs, length)) = of(neighbour.text) else { continue };
+            let weight = LENT[neighbour.distance];
+            lent.iter_mut().zip(theirs).for_each(|(lent, own)| *lent += weight * *own as f32);
+            lengths += weight * length;
+            weights += weight;
+        }
+        all.push(points(&lent, lengths / weights));
+    }
+    let ideal: f32 = words.iter().map(|word| plan.formula.ceiling(word.weight)).sum();
+    let best = all.iter().copied().fold(LEAST_BEST * ideal, f32::max);
     let scale = if best > 0.0 { 1.0 / best } else { 0.0 };
-    numbers.iter_mut().for_each(|number| *number *= scale);
-    numbers
+    Ok(all.into_iter().map(|points| points * scale).collect())
 }
 
 /// Adds the neighbours of the first of each ballot that the view shows and the query asks for.
 fn introduce(
     plan: &Plan<'_>,
     heads: &[Vec<usize>],
-    near: &FxHashMap<Place, Vec<(Place, f32)>>,
+    near: &FxHashMap<Place, Vec<Neighbour>>,
     candidates: &mut Vec<Entry>,
 ) {
     let mut known: Vec<Place> = candidates.iter().map(|entry| entry.text).collect();
@@ -185,7 +201,7 @@ fn introduce(
         .iter()
         .filter_map(|text| near.get(text))
         .flatten()
-        .map(|(text, _)| *text)
+        .map(|neighbour| neighbour.text)
         .filter(|text| known.binary_search(text).is_err())
         .collect();
     new.sort_unstable();
@@ -195,6 +211,13 @@ fn introduce(
         let id = plan.snapshot.segment(text).id(text.row).unwrap_or_default();
         candidates.push(Entry { score: 0.0, id, version, text, halves: 0, points: 0.0 });
     }
+}
+
+/// A text that was written beside another one.
+struct Neighbour {
+    text: Place,
+    /// From 0.
+    distance: usize,
 }
 
 /// Who was written beside whom.
@@ -217,9 +240,13 @@ impl<'a> Company<'a> {
         column.map_or(NULL, |column| column.get(text.row))
     }
 
-    /// The texts of the same session that were written just before and just after, nearest first
-    /// on each side, with what each weighs.
-    fn neighbours(&self, text: Place) -> Vec<(Place, f32)> {
+    /// Whether a place is that of a claim.
+    fn has(&self, text: Place) -> bool {
+        (text.segment as usize) < self.segments
+    }
+
+    /// The texts of the same session that were written just before and just after.
+    fn neighbours(&self, text: Place) -> Vec<Neighbour> {
         let mut found = Vec::new();
         let session = if self.any { self.session(text) } else { NULL };
         if session == NULL {
@@ -227,17 +254,15 @@ impl<'a> Company<'a> {
         }
         for forward in [false, true] {
             let mut at = text;
-            let mut weight = 1.0;
-            let mut left = REACH;
+            let mut distance = 0;
             for _ in 0..LOOK {
                 let Some(next) = self.beside(at, forward) else { break };
                 at = next;
                 if self.session(at) == session && self.plan.admitted(at).is_some() {
-                    found.push((at, weight));
-                    weight *= 0.5;
-                    left -= 1;
+                    found.push(Neighbour { text: at, distance });
+                    distance += 1;
                 }
-                if left == 0 {
+                if distance == REACH {
                     break;
                 }
             }

@@ -11,6 +11,7 @@
 //! that the view shows alone, not on segments, history or threads.
 
 use std::ops::Range;
+use std::sync::OnceLock;
 
 use packset_segments::{ColumnView, Error, NULL, Reason, Segment, Space, Vectors, tag, vectors};
 use rayon::prelude::*;
@@ -64,6 +65,60 @@ pub(super) struct Dense<'a> {
     plan: &'a Plan<'a>,
     query: Query,
     parts: Vec<Part<'a>>,
+    spread: OnceLock<Spread>,
+}
+
+/// How cosines with the query lie over the texts of the pack. Sums are whole, so that neither
+/// threads nor segments change them: cosines in millionths.
+#[derive(Clone, Copy, Debug, Default)]
+struct Spread {
+    texts: i64,
+    sum: i64,
+    squares: i64,
+}
+
+impl Spread {
+    fn add(&mut self, cosine: f32) {
+        let millionths = (f64::from(cosine) * 1e6).round() as i64;
+        self.texts += 1;
+        self.sum += millionths;
+        // A square is at most 10^12: nine million texts fit.
+        self.squares = self.squares.saturating_add(millionths * millionths);
+    }
+
+    fn plus(self, other: Self) -> Self {
+        Self {
+            texts: self.texts + other.texts,
+            sum: self.sum + other.sum,
+            squares: self.squares.saturating_add(other.squares),
+        }
+    }
+
+    /// Mean and standard deviation. Of few texts neither says much: it is as if [`FEW`] more lay
+    /// as texts of any pack do.
+    fn mean_and_deviation(&self) -> (f32, f32) {
+        let texts = self.texts as f64;
+        let (sum, squares) = (self.sum as f64 / 1e6, self.squares as f64 / 1e12);
+        let (mean, deviation) = USUAL;
+        let all = texts + FEW;
+        let mean = (sum + FEW * mean) / all;
+        let square = (squares + FEW * (deviation * deviation + USUAL.0 * USUAL.0)) / all;
+        (mean as f32, (square - mean * mean).max(1e-6).sqrt() as f32)
+    }
+}
+
+/// Mean and deviation of cosines between a question and the texts of a pack, of the static table
+/// (over the sets of the quality bench: 0.08 to 0.2, and 0.08 to 0.12).
+const USUAL: (f64, f64) = (0.12, 0.1);
+/// So many texts' worth is that supposition.
+const FEW: f64 = 8.0;
+/// Of a large store the spread is that of its first texts.
+const SPREAD_OVER: usize = if cfg!(test) { 64 } else { 16_384 };
+
+/// The best so far, and how all lay.
+struct Seen {
+    top: Top,
+    spread: Spread,
 }
 
 /// The codes of one segment.
@@ -72,6 +127,8 @@ struct Part<'a> {
     segment: &'a Segment,
     vectors: Vectors<'a>,
     trust: Option<ColumnView<'a>>,
+    /// A bit for each row that has ended and whose text no newer version may show.
+    ended: Vec<u64>,
 }
 
 impl<'a> Dense<'a> {
@@ -86,10 +143,12 @@ impl<'a> Dense<'a> {
             let vectors = segment.vectors(towards.space.id)?;
             if let Some(vectors) = vectors.filter(|vectors| vectors.space() == towards.space) {
                 let trust = segment.column(record::TRUST);
-                parts.push(Part { number: number as u32, segment, vectors, trust });
+                let number = number as u32;
+                let ended = ended(plan, number, segment);
+                parts.push(Part { number, segment, vectors, trust, ended });
             }
         }
-        Ok(Some(Self { plan, query, parts }))
+        Ok(Some(Self { plan, query, parts, spread: OnceLock::new() }))
     }
 
     /// The cosine of a text with the query, by the row that owns it; none if it has no vector.
@@ -112,31 +171,41 @@ impl<'a> Dense<'a> {
             return self.by_sketches(count);
         }
         let parallel = self.plan.parallel.unwrap_or(count >= PARALLEL_FROM);
-        self.gather(parallel, &self.steps(STEP), &|(at, range), top| {
-            self.compare(&self.parts[*at], range.clone(), top)
-        })
+        let (best, spread) = self.gather(parallel, &self.steps(STEP), &|(at, range), seen| {
+            self.compare(&self.parts[*at], range.clone(), seen)
+        })?;
+        let _ = self.spread.set(spread);
+        Ok(best)
     }
 
-    /// The best of what `work` makes of all jobs.
+    /// How far above the mean of the pack a cosine lies, in standard deviations. Asked after the
+    /// ballot.
+    pub(super) fn standing(&self, cosine: f32) -> f32 {
+        let (mean, deviation) = self.spread.get().copied().unwrap_or_default().mean_and_deviation();
+        (cosine - mean) / deviation
+    }
+
+    /// The best of what `work` makes of all jobs, and the spread that it saw.
     fn gather<T: Sync>(
         &self,
         parallel: bool,
         jobs: &[T],
-        work: &(dyn Fn(&T, &mut Top) -> Result<(), Error> + Sync),
-    ) -> Result<Vec<Entry>, Error> {
-        let top = || Top::new(self.plan.limit);
-        let run = |mut top: Top, job: &T| {
-            work(job, &mut top)?;
-            Ok::<_, Error>(top)
+        work: &(dyn Fn(&T, &mut Seen) -> Result<(), Error> + Sync),
+    ) -> Result<(Vec<Entry>, Spread), Error> {
+        let none = || Seen { top: Top::new(self.plan.limit), spread: Spread::default() };
+        let run = |mut seen: Seen, job: &T| {
+            work(job, &mut seen)?;
+            Ok::<_, Error>(seen)
         };
-        let best = match parallel {
-            false => jobs.iter().try_fold(top(), run)?,
-            true => jobs.par_iter().try_fold(top, run).try_reduce(top, |mut a, b| {
-                a.merge(b);
+        let seen = match parallel {
+            false => jobs.iter().try_fold(none(), run)?,
+            true => jobs.par_iter().try_fold(none, run).try_reduce(none, |mut a, b| {
+                a.top.merge(b.top);
+                a.spread = a.spread.plus(b.spread);
                 Ok(a)
             })?,
         };
-        Ok(best.into_ranked())
+        Ok((seen.top.into_ranked(), seen.spread))
     }
 
     /// The codes in runs of at most `step`: the number of the part, and places in it.
@@ -150,16 +219,17 @@ impl<'a> Dense<'a> {
     }
 
     /// Compares codes that lie end to end.
-    fn compare(&self, part: &Part<'a>, range: Range<usize>, top: &mut Top) -> Result<(), Error> {
+    fn compare(&self, part: &Part<'a>, range: Range<usize>, seen: &mut Seen) -> Result<(), Error> {
         let stride = part.vectors.space().stride();
         let codes = part.vectors.codes().get(range.start * stride..range.end * stride);
         let mut dots = Vec::with_capacity(range.len());
         kernel::dots(codes.unwrap_or_default(), &self.query, &mut dots);
         for (place, dot) in range.zip(dots) {
-            if dot > 0 {
-                let cosine = self.query.cosine_of(dot, part.vectors.norm(place));
-                self.consider(part, place, cosine, top)?;
+            let cosine = self.query.cosine_of(dot, part.vectors.norm(place));
+            if !part.ended(part.vectors.row(place).unwrap_or(u32::MAX)) {
+                seen.spread.add(cosine);
             }
+            self.consider(part, place, cosine, &mut seen.top)?;
         }
         Ok(())
     }
@@ -204,12 +274,8 @@ impl<'a> Dense<'a> {
     /// those that reach it, ties included.
     fn by_sketches(&self, count: usize) -> Result<Vec<Entry>, Error> {
         let parallel = self.plan.parallel.unwrap_or(count >= PARALLEL_FROM);
-        let ended: Vec<Vec<u64>> = self.parts.iter().map(|part| self.ended(part)).collect();
         let steps = self.steps(LOOK);
-        let look = |(at, range): &(usize, Range<usize>)| {
-            let (part, ended) = (&self.parts[*at], &ended[*at]);
-            self.look(part, ended, range.clone())
-        };
+        let look = |(at, range): &(usize, Range<usize>)| self.look(&self.parts[*at], range.clone());
         let looked: Vec<Looked> = match parallel {
             true => steps.par_iter().map(look).collect::<Result<_, Error>>()?,
             false => steps.iter().map(look).collect::<Result<_, Error>>()?,
@@ -237,29 +303,32 @@ impl<'a> Dense<'a> {
                 reached.map(|(place, _)| (*part, place))
             })
             .collect();
-        self.gather(parallel, &promising, &|(at, place), top| {
+        let (best, _) = self.gather(parallel, &promising, &|(at, place), seen| {
             let part = &self.parts[*at];
             let code = part.vectors.code(*place).unwrap_or_default();
             let cosine = self.query.cosine(code, part.vectors.norm(*place));
-            self.consider(part, *place, cosine, top)
-        })
+            self.consider(part, *place, cosine, &mut seen.top)
+        })?;
+        let _ = self.spread.set(self.first_spread());
+        Ok(best)
     }
 
-    /// A bit for each row that has ended and whose text no newer version may show.
-    fn ended(&self, part: &Part<'a>) -> Vec<u64> {
-        let mut ended = vec![0u64; part.segment.rows().div_ceil(64) as usize];
-        for (row, reason) in self.plan.snapshot.endings(part.number) {
-            if let Some(word) = ended.get_mut(row as usize / 64)
-                && reason == Reason::Replaced
-            {
-                *word |= 1 << (row % 64);
-            }
+    /// The spread over the first texts, in the order in which they were written.
+    fn first_spread(&self) -> Spread {
+        let mut spread = Spread::default();
+        let places =
+            self.parts.iter().flat_map(|part| (0..part.vectors.len()).map(move |at| (part, at)));
+        let shown =
+            places.filter(|(part, at)| part.vectors.row(*at).is_some_and(|row| !part.ended(row)));
+        for (part, place) in shown.take(SPREAD_OVER) {
+            let code = part.vectors.code(place).unwrap_or_default();
+            spread.add(self.query.cosine(code, part.vectors.norm(place)));
         }
-        ended
+        spread
     }
 
     /// How well the sketches of a run of codes fit, in buckets; 0 for what is not shown.
-    fn look(&self, part: &Part<'a>, ended: &[u64], range: Range<usize>) -> Result<Looked, Error> {
+    fn look(&self, part: &Part<'a>, range: Range<usize>) -> Result<Looked, Error> {
         let mut fits = Vec::with_capacity(range.len());
         part.fits(range.clone(), &self.query, &mut fits);
         let kinds = part.segment.column(tag::KIND);
@@ -269,7 +338,7 @@ impl<'a> Dense<'a> {
         let mut buckets = Vec::with_capacity(range.len());
         for (place, fit) in range.zip(fits) {
             let row = part.vectors.row(place).unwrap_or(u32::MAX);
-            let gone = ended.get(row as usize / 64).is_none_or(|word| word >> (row % 64) & 1 == 1);
+            let gone = part.ended(row);
             let kind = kinds.map_or(0, |kinds| kinds.get(row)) as usize;
             if kind >= wanted.len() {
                 wanted.resize(kind.min(usize::from(u16::MAX)) + 1, None);
@@ -290,6 +359,20 @@ impl<'a> Dense<'a> {
     }
 }
 
+/// A bit for each row that has ended and whose text no newer version may show.
+fn ended(plan: &Plan<'_>, number: u32, segment: &Segment) -> Vec<u64> {
+    let mut ended = Vec::new();
+    for (row, reason) in plan.snapshot.endings(number) {
+        if reason == Reason::Replaced {
+            ended.resize(segment.rows().div_ceil(64) as usize, 0u64);
+            if let Some(word) = ended.get_mut(row as usize / 64) {
+                *word |= 1 << (row % 64);
+            }
+        }
+    }
+    ended
+}
+
 /// What was seen of a run of sketches.
 struct Looked {
     /// How many texts fall into each bucket.
@@ -299,6 +382,10 @@ struct Looked {
 }
 
 impl Part<'_> {
+    fn ended(&self, row: u32) -> bool {
+        self.ended.get(row as usize / 64).is_some_and(|word| word >> (row % 64) & 1 == 1)
+    }
+
     /// How well the sketches of a run of codes fit; made from the codes where none are stored.
     fn fits(&self, range: Range<usize>, query: &Query, found: &mut Vec<i32>) {
         let stride = self.vectors.space().stride();

@@ -262,6 +262,7 @@ pub(super) fn evaluate(plan: &Plan<'_>, words: &mut [Word]) -> Result<Ballots, E
             effort += word.effort(terms, plan.corpus);
         }
         effort += rows;
+        word.unknown = rows == 0;
         word.weigh(&corpus, df.max(i64::from(rows > 0)), &plan.formula, &norms);
         exact.push(numbers);
     }
@@ -304,43 +305,45 @@ pub(super) fn evaluate(plan: &Plan<'_>, words: &mut [Word]) -> Result<Ballots, E
     Ok(Ballots { scan: bars.scan.into_ranked(), bm25: bars.bm25.into_ranked() })
 }
 
-/// The BM25+ points of chosen texts, named by the rows that own them, ascending; 0 for a text that
-/// holds none of the words, which have their weights already. Costs a seek in each word's list for
-/// each text.
+/// How often each word stands in chosen texts, named by the rows that own them, ascending: for
+/// each text as many numbers as there are words. Costs a seek in each word's list for each text.
 ///
 /// # Errors
 /// [`Error::Corrupt`] when a list is damaged.
-pub(super) fn points_of(
-    plan: &Plan<'_>,
+pub(super) fn frequencies_of(
+    snapshot: &Snapshot,
     words: &[Word],
     texts: &[Place],
-) -> Result<Vec<f32>, Error> {
-    let norms = plan.formula.norms(&corpus_of(plan.snapshot, plan.corpus));
-    let mut points = vec![0f32; texts.len()];
+) -> Result<Vec<u32>, Error> {
+    let mut found = vec![0u32; texts.len() * words.len()];
     let mut done = 0;
     for run in texts.chunk_by(|a, b| a.segment == b.segment) {
         let Some(first) = run.first() else { continue };
-        let segment = plan.snapshot.segment(*first);
+        let segment = snapshot.segment(*first);
         let damaged = |_| segment.corrupt("postings", "a list that no writer made");
         let terms = segment.terms();
-        let lengths = segment.column(tag::LENGTH);
-        for word in words {
+        for (at, word) in words.iter().enumerate() {
             let Some(number) = word.exact(&terms) else { continue };
             let mut cursor = terms.cursor(number)?;
-            for (text, points) in run.iter().zip(points.iter_mut().skip(done)) {
+            for (text, own) in run.iter().zip(found.chunks_mut(words.len()).skip(done)) {
                 cursor.seek(text.row).map_err(damaged)?;
-                let norm = norms[usize::from(value(lengths, text.row) as u8)];
-                let found = |row, frequency| {
-                    if row == text.row {
-                        *points += plan.formula.part(word.weight, frequency, norm);
+                let note = |row, frequency| {
+                    if let Some(own) = own.get_mut(at).filter(|_| row == text.row) {
+                        *own = frequency;
                     }
                 };
-                cursor.walk(text.row.saturating_add(1), found).map_err(damaged)?;
+                cursor.walk(text.row.saturating_add(1), note).map_err(damaged)?;
             }
         }
         done += run.len();
     }
-    Ok(points)
+    Ok(found)
+}
+
+/// Tokens of a text, by the row that owns it, as far as its code tells.
+pub(super) fn length_of(snapshot: &Snapshot, text: Place) -> f32 {
+    let lengths = snapshot.segment(text).column(tag::LENGTH);
+    packset_segments::postings::len_of(value(lengths, text.row) as u8)
 }
 
 /// Statistics of a corpus, from the manifest.

@@ -184,7 +184,7 @@ fn answer(
     let (mut words, mut tokens) = words::of_query(tokenizer, query.text, corpus);
     let blends = query.panel.fuse == Fuse::Blend;
     if blends {
-        words::without_asking(&mut words, &mut tokens);
+        words::without_joining(&mut words, &mut tokens);
     }
     if words.is_empty() || query.limit == 0 {
         return Ok(Answer { hits: Vec::new(), tokens: tokens as usize });
@@ -325,7 +325,9 @@ impl Round<'_> {
         };
         let order = match &blended {
             Some(scores) => {
-                let weight = |at: usize| f64::from(scores[at]) * f64::from(fades[at]);
+                // A score may lie below the mean of the pack: what fades is what lies above the least.
+                let least = scores.iter().copied().fold(0f32, f32::min);
+                let weight = |at: usize| f64::from(scores[at] - least) * f64::from(fades[at]);
                 let mut order: Vec<(usize, f64)> =
                     (0..candidates.len()).map(|at| (at, weight(at))).collect();
                 order.sort_by(|a, b| {
@@ -351,7 +353,10 @@ impl Round<'_> {
             let share = match (self.spaces, &blended) {
                 ([], _) => self.most.share(entry),
                 (_, None) => self.most.share_beside(entry, cosines.iter().rev().find_map(|it| *it)),
-                (_, Some(_)) => blend::share(self.spaces, self.most.parts(entry), &cosines),
+                (_, Some(_)) => {
+                    let cosine = cosines.iter().rev().find_map(|it| *it);
+                    blend::share(self.most.parts(entry), cosine)
+                }
             };
             let cosine = self.spaces.iter().zip(&cosines).rev().find_map(|((name, _), cosine)| {
                 cosine.filter(|_| ranks.iter().any(|ranked| ranked.ballot == *name))

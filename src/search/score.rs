@@ -23,20 +23,18 @@ pub(super) struct Bm25 {
     pub(super) delta: f32,
 }
 
-/// Average lengths, in tokens, up to which texts are claims and from which they are documents.
-const CLAIM: f32 = 20.0;
-const DOCUMENT: f32 = 100.0;
+/// Average length, in tokens, at which length counts half of what it counts at most.
+const HALFWAY: f32 = 12.0;
 
 impl Bm25 {
     /// The usual numbers; those of every named way to fuse (behaviour spec, 4.10).
     pub(super) const USUAL: Self = Self { k1: 1.2, b: 0.75, delta: 1.0 };
 
     /// The numbers that texts of an average length want: of one-line claims the length says
-    /// little (0.9 and 0.4 measured best on them), of abstracts much (1.2 and 0.75), and between
-    /// them they go over evenly. A delta of one buries long texts: a quarter is enough.
+    /// little (b of 0.3 to 0.4 measured best on them), of abstracts much (0.7), and between them it
+    /// goes over evenly. With that a delta only buries short answers under long texts.
     pub(super) fn of(average: f32) -> Self {
-        let share = ((average - CLAIM) / (DOCUMENT - CLAIM)).clamp(0.0, 1.0);
-        Self { k1: 0.9 + 0.3 * share, b: 0.4 + 0.35 * share, delta: 0.25 }
+        Self { b: 0.75 * average / (average + HALFWAY), delta: 0.0, ..Self::USUAL }
     }
 
     /// What a term adds to a score. `weight` is its idf times its occurrences in the query.
@@ -188,11 +186,11 @@ mod tests {
 
     #[test]
     fn what_length_says_follows_the_average_length() {
-        for (average, k1, b) in [(1.0, 0.9, 0.4), (20.0, 0.9, 0.4), (60.0, 1.05, 0.575)] {
-            let found = Bm25::of(average);
-            assert!((found.k1 - k1).abs() < 1e-6 && (found.b - b).abs() < 1e-6, "{average}");
+        // 0.75 times 12 / 24, 4 / 16, 108 / 120.
+        for (average, b) in [(12.0, 0.375), (4.0, 0.1875), (108.0, 0.675)] {
+            assert!((Bm25::of(average).b - b).abs() < 1e-6, "{average}");
         }
-        assert_eq!(Bm25::of(1e9), Bm25 { delta: 0.25, ..Bm25::USUAL });
+        assert_eq!((Bm25::of(9.0).k1, Bm25::of(9.0).delta), (1.2, 0.0));
     }
 
     #[test]

@@ -44,27 +44,32 @@ pub(super) struct Word {
     part: bool,
     /// Whether it matches terms one edit away.
     edit: bool,
+    /// Whether no text holds it.
+    pub(super) unknown: bool,
     /// Its inverse document frequency times its count.
     pub(super) weight: f32,
     /// What it adds to the score of a text that holds it once, by length code.
     pub(super) once: Box<[f32; 256]>,
 }
 
-/// Words that make a question and name nothing, with their stems. The index has them, so that a
-/// text is found by them when the query has no other.
-const ASKING: [&str; 16] = [
-    "about", "ani", "any", "did", "had", "has", "have", "how", "i", "into", "so", "some", "such",
-    "there", "whi", "why",
+/// Words that make a question or a sentence and name nothing, beside the stop words, which the
+/// index leaves out; with their stems. The index has these, so that a text is found by them when
+/// the query has no other.
+const JOINING: [&str; 50] = [
+    "about", "after", "all", "also", "am", "ani", "any", "becaus", "because", "befor", "before",
+    "did", "each", "had", "has", "have", "he", "her", "here", "him", "his", "how", "i", "into",
+    "just", "may", "might", "must", "no", "nor", "onli", "only", "other", "over", "she", "so",
+    "some", "such", "their", "them", "there", "they", "too", "us", "veri", "very", "was", "were",
+    "whi", "why",
 ];
 
-/// Leaves out the words that only ask, unless there are no others.
-pub(super) fn without_asking(words: &mut Vec<Word>, tokens: &mut u32) {
-    let asks = |word: &Word| ASKING.iter().any(|asking| asking.as_bytes() == word.text());
-    if !words.iter().all(asks) {
-        let left: u32 =
-            words.iter().filter(|word| asks(word)).map(|word| u32::from(word.count)).sum();
-        *tokens = tokens.saturating_sub(left);
-        words.retain(|word| !asks(word));
+/// Leaves out the words that only join others, unless there are no others.
+pub(super) fn without_joining(words: &mut Vec<Word>, tokens: &mut u32) {
+    let joins = |word: &Word| JOINING.iter().any(|joining| joining.as_bytes() == word.text());
+    if !words.iter().all(joins) {
+        let left = words.iter().filter(|word| joins(word)).map(|word| u32::from(word.count));
+        *tokens = tokens.saturating_sub(left.sum());
+        words.retain(|word| !joins(word));
     }
 }
 
@@ -98,6 +103,7 @@ impl Word {
             // edit would replace half of a word there.
             part: long || spaceless(term),
             edit: long,
+            unknown: false,
             weight: 0.0,
             once: Box::new([0.0; 256]),
         }
