@@ -131,6 +131,16 @@ fn a_model_is_checked_through_the_child_that_searches_ask() {
     assert_eq!(log.trim(), NAME, "whatever is in use");
     check(&pack, 5, &KNOWING).code(1).out_has("fail\tdims\t5, and should be 768");
     check(&pack, 768, &[]).code(1).out_has("fail\tlikeness\t");
+    let mute = pack.root.join("mute");
+    fs::write(
+        &mute,
+        "#!/bin/sh\ncase $1 in --check) echo \"no graph for $PACKSET_EMBED_MODEL\" >&2;; esac\n",
+    )
+    .unwrap();
+    set_mode(&mute, 0o755);
+    let run = pack.run(["model", "check", NAME]).var("PACKSET_EMBED", mute);
+    let done = run.var("ORT_DYLIB_PATH", &library).done().code(1);
+    done.out_has(&format!("fail\tencoder\tno graph for {NAME}\n"));
     let dir = pack.root.join("cache/user").join(NAME);
     fs::write(dir.join("SHA256SUMS"), format!("{}  config.json\n", "0".repeat(64))).unwrap();
     let rotten = check(&pack, 768, &KNOWING).code(1);

@@ -1,7 +1,9 @@
 //! `packset model check [NAME]`: a model tried on texts whose likeness is known, through the same
 //! child that searches ask.
 
+use std::io::Read as _;
 use std::path::Path;
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
@@ -9,7 +11,7 @@ use serde_json::{Value, json};
 use super::{in_force, known, place};
 use crate::cli::args::Check;
 use crate::cli::ui::Cell;
-use crate::cli::{Exit, Failure, FailureKind};
+use crate::cli::{Env, Exit, Failure, FailureKind};
 use crate::command::Context;
 use crate::embed::models::{Kind, Model};
 use crate::encode::Encoders;
@@ -37,6 +39,19 @@ const LENGTH: f64 = 1e-3;
 
 /// How long an answer may take, milliseconds: the largest model loads from a slow disk in less.
 const TIME_MS: &str = "120000";
+
+/// How long the program may take to say what is wrong with it: it loads its model before that.
+const COMPLAINT: Duration = Duration::from_secs(30);
+/// Bytes of it that are read.
+const LINE: u64 = 4_096;
+/// What it is told of the environment: which model is meant, and from where.
+const TOLD: [&str; 5] = [
+    "PACKSET_EMBED_MODEL",
+    "PACKSET_EMBED_MODEL_PATH",
+    "PACKSET_RERANK_MODEL",
+    "PACKSET_EMBED_CACHE",
+    "ORT_DYLIB_PATH",
+];
 
 /// One thing that was looked at.
 struct Finding {
@@ -118,29 +133,55 @@ fn try_out(context: &Context<'_>, model: &'static Model, dir: &Path, findings: &
         findings.push(failed("encoder", "there is no packset-embed beside packset or on PATH"));
         return;
     }
-    match model.kind {
+    let answered = match model.kind {
         Kind::Dense => dense(&encoders, model, findings),
         Kind::Rerank => rerank(&encoders, findings),
         Kind::Sparse | Kind::Late => {
             findings.push(held("likeness", "not tried: no search asks such a model"));
+            Some(())
         }
+    };
+    if answered.is_none() {
+        let why = complaint(&encoders, &vars, model.kind);
+        let why = why.unwrap_or_else(|| "it does not answer, and does not say why".into());
+        findings.push(failed("encoder", why));
     }
 }
 
-fn dense(encoders: &Encoders, model: &Model, findings: &mut Vec<Finding>) {
+/// What the encoder's program says is wrong with it, in its first line.
+fn complaint(encoders: &Encoders, vars: &Env, kind: Kind) -> Option<String> {
+    let (status, _) = encoders.status();
+    let mut command = Command::new(status.get("binary")?.as_str()?);
+    command.arg("--check").args((kind == Kind::Rerank).then_some("--rerank"));
+    for name in TOLD {
+        command.envs(vars.raw(name).map(|value| (name, value)));
+    }
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
+    let mut child = command.spawn().ok()?;
+    let began = Instant::now();
+    while matches!(child.try_wait(), Ok(None)) {
+        if began.elapsed() > COMPLAINT {
+            let _ = child.kill();
+            let _ = child.wait();
+            return None;
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let mut said = String::new();
+    child.stderr.take()?.take(LINE).read_to_string(&mut said).ok()?;
+    let line = said.lines().map(str::trim).find(|line| !line.is_empty())?;
+    Some(line.to_owned())
+}
+
+/// Tries texts; none if there is no answer.
+fn dense(encoders: &Encoders, model: &Model, findings: &mut Vec<Finding>) -> Option<()> {
     let mut vectors = Vec::new();
     let mut time = Duration::ZERO;
     for texts in TRIPLES {
         let mut of = Vec::new();
         for text in texts {
             let began = Instant::now();
-            let Some(vector) = encoders.vector(text, false) else {
-                findings.push(failed(
-                    "encoder",
-                    "it does not answer; `packset-embed --check` says why",
-                ));
-                return;
-            };
+            let vector = encoders.vector(text, false)?;
             // The first answer waits for the model to load.
             if !(vectors.is_empty() && of.is_empty()) {
                 time += began.elapsed();
@@ -168,17 +209,15 @@ fn dense(encoders: &Encoders, model: &Model, findings: &mut Vec<Finding>) {
     }
     let said = format!("texts that mean the same are nearer by {near:.3} or more");
     findings.push(found("likeness", near > 0.0, said));
+    Some(())
 }
 
-fn rerank(encoders: &Encoders, findings: &mut Vec<Finding>) {
+/// Tries pairs; none if there is no answer.
+fn rerank(encoders: &Encoders, findings: &mut Vec<Finding>) -> Option<()> {
     let began = Instant::now();
     let mut margin = f64::INFINITY;
     for [query, same, other] in TRIPLES {
-        let Some(scores) = encoders.scores(query, &[same, other]) else {
-            findings
-                .push(failed("encoder", "it does not answer; `packset-embed --check` says why"));
-            return;
-        };
+        let scores = encoders.scores(query, &[same, other])?;
         if let [same, other] = scores.as_slice() {
             margin = margin.min(same - other);
         }
@@ -187,6 +226,7 @@ fn rerank(encoders: &Encoders, findings: &mut Vec<Finding>) {
     findings.push(held("encoder", format!("{each:.1} ms a pair, with loading the model")));
     let said = format!("texts that mean the same score higher by {margin:.3} or more");
     findings.push(found("likeness", margin > 0.0, said));
+    Some(())
 }
 
 fn dot(a: &[f32], b: &[f32]) -> f64 {
