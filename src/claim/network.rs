@@ -147,7 +147,7 @@ pub fn wake(
     let query =
         Query { text: cue, limit: ASKED, view, rank: Rank::Fused, kind: None, set: None, panel };
     let mut tokenizer = Tokenizer::new(snapshot.manifest().text.stem);
-    let found = search::search_beside(Some(snapshot), &mut tokenizer, &query, &[], towards)?.0;
+    let found = search::search_beside(Some(snapshot), &mut tokenizer, &query, &[], towards)?.found;
     let hits: Vec<Hit> = found.into_iter().filter_map(Found::into_claim).collect();
     let mut claims: BTreeMap<String, Record> = BTreeMap::new();
     let mut woken = Woken::default();

@@ -232,6 +232,9 @@ pub struct Search {
     /// Ask the cross-encoder about the first twenty; a lone hit is settled without
     #[arg(long)]
     pub rerank: bool,
+    /// Print nothing if it is less sure than this that the first hit answers (0 to 1)
+    #[arg(long, value_name = "SHARE")]
+    pub min_confidence: Option<String>,
     /// What the score means: the panel's verdict or plain relevance
     #[arg(long, value_enum, default_value_t = Rank::Fused)]
     pub rank: Rank,

@@ -21,6 +21,7 @@ pub fn run(context: &mut Context<'_>, args: &Search) -> Result<Exit, Failure> {
         ("kind", json!(args.kind)),
         ("rerank", json!(args.rerank.then_some(true))),
         ("set", json!(args.set)),
+        ("min_confidence", json!(args.min_confidence)),
         (
             "rank",
             json!(match args.rank {
@@ -51,6 +52,13 @@ pub fn run(context: &mut Context<'_>, args: &Search) -> Result<Exit, Failure> {
         context.ui.note(&format!("packset: rerank {why}"));
     }
     let empty = rows(&answer, "hits").is_empty();
+    let sure = answer.get("confidence").and_then(Value::as_f64);
+    let confident = answer.get("confident").and_then(Value::as_bool).unwrap_or(true);
+    if let Some(sure) = sure.filter(|_| !confident && !args.quiet) {
+        context.ui.note(&format!(
+            "packset: nothing in {name} surely answers this (confidence {sure:.2})"
+        ));
+    }
     if context.json {
         context.answer("search", answer)?;
     } else {

@@ -13,6 +13,7 @@ use crate::meaning;
 use crate::pack::record::{self, Record};
 use crate::pack::snapshot::{Snapshot, View};
 use crate::pack::transaction::knows;
+use crate::search::confidence::THRESHOLD;
 use crate::search::panel::{Diversify, Fuse, Panel};
 use crate::search::{self, CardHit, Found, Hit, Query, Rank, Ranked, Towards};
 use crate::text::Tokenizer;
@@ -83,6 +84,7 @@ pub fn search(desk: &Desk, given: Given) -> Result<Value, Failure> {
     let (kind, set) = (given.text("kind"), given.text("set"));
     let (rank, ranked) = rank(&given)?;
     let limit = given.count("limit", HITS)?;
+    let least = given.share("min_confidence")?;
     let reranked = given.flag("rerank") || (reranks(desk) && !given.0.contains_key("rerank"));
     let query = Query {
         text: &text,
@@ -120,10 +122,10 @@ pub fn search(desk: &Desk, given: Given) -> Result<Value, Failure> {
     if let Some(last) = towards.last() {
         answer["engine"] = last.name.into();
     }
-    let (found, _) =
+    let findings =
         search::search_beside(snapshot.as_deref(), &mut tokenizer, &query, &cards, &towards)?;
-    let mut hits: Vec<Value> = Vec::with_capacity(found.len());
-    for found in found {
+    let mut hits: Vec<Value> = Vec::with_capacity(findings.found.len());
+    for found in findings.found {
         hits.extend(match (found, &snapshot) {
             (Found::Card(hit), _) => Some(card(&hit)),
             (Found::Claim(hit), Some(snapshot)) => claim(snapshot, hit, &query)?,
@@ -132,6 +134,13 @@ pub fn search(desk: &Desk, given: Given) -> Result<Value, Failure> {
     }
     if reranked {
         answer["rerank"] = rerank(desk, &text, &mut hits, limit).into();
+    }
+    let confidence = findings.confidence.map(|it| (f64::from(it) * 1e4).round() / 1e4);
+    let sure = confidence.unwrap_or(0.0);
+    answer["confidence"] = json!(confidence);
+    answer["confident"] = (sure >= least.unwrap_or(THRESHOLD.into())).into();
+    if least.is_some_and(|least| sure < least) {
+        hits.clear();
     }
     answer["hits"] = hits.into();
     if let Some(snapshot) = &snapshot {
@@ -292,9 +301,9 @@ pub fn why(desk: &Desk, given: Given) -> Result<Value, Failure> {
     let cards = cards_of(desk, Some(&snapshot), None, &view)?;
     let towards = towards(desk, snapshot.manifest().text.stem, &text);
     let mut mine = |query: &Query<'_>| {
-        let (found, _) =
+        let findings =
             search::search_beside(Some(&snapshot), &mut tokenizer, query, &cards, &towards)?;
-        let hits = found.into_iter().map(Found::into_claim).enumerate();
+        let hits = findings.found.into_iter().map(Found::into_claim).enumerate();
         let mut hits = hits.filter_map(|(at, hit)| Some((at, hit?)));
         Ok::<_, Failure>(hits.find(|(_, hit)| hit.version == version))
     };

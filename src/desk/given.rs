@@ -86,6 +86,19 @@ impl Given {
         Ok(usize::try_from(number).unwrap_or_default())
     }
 
+    /// A share from 0 to 1.
+    ///
+    /// # Errors
+    /// Anything else.
+    pub fn share(&self, name: &str) -> Result<Option<f64>, Failure> {
+        let Some(text) = self.text(name) else { return Ok(None) };
+        let share: Option<f64> = text.trim().parse().ok();
+        match share.filter(|share| (0.0..=1.0).contains(share)) {
+            Some(share) => Ok(Some(share)),
+            None => Err(Failure::usage(format!("{name} must be from 0 to 1, not {text}"))),
+        }
+    }
+
     /// A timestamp.
     ///
     /// # Errors

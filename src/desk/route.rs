@@ -187,7 +187,8 @@ route! { SEARCH "search" GET "/v1/search" => Read find::search,
  may("limit", Type::Count, "most hits; 16"), AS_OF, KNOWN_AT, KIND,
  may("set", Type::Text, "only claims of this set"),
  may("rank", Type::Text, "`fused` or `relevance`"),
- may("rerank", Type::Flag, "ask the cross-encoder about the first twenty")] }
+ may("rerank", Type::Flag, "ask the cross-encoder about the first twenty"),
+ may("min_confidence", Type::Text, "no hits if the first is less surely an answer, from 0 to 1")] }
 route! { RECALL "recall" GET "/v1/recall" => Read find::recall,
 "What an agent should have before it, with hints of what will be needed or without."
 [WORKSPACE, may("q", Type::Text, "words of what will be needed"),

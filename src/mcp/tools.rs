@@ -66,6 +66,11 @@ pub(super) static TABLE: [Tool; 10] = [
             may("set", Is::Text, "only claims of this set"),
             may("rank", Is::Word(&["fused", "relevance"]), "what the order goes by"),
             may("rerank", Is::Flag, "ask the cross-encoder, where there is one, about the first"),
+            may(
+                "min_confidence",
+                Is::Text,
+                "nothing if the first is less surely an answer (0 to 1)",
+            ),
         ],
         gives: || json!({ "hits": list(row_schema()), "rank": { "type": "string" } }),
         answer: search,
@@ -307,6 +312,7 @@ fn search(desk: &Desk, asked: &Asked) -> Result<Answer, Failure> {
         ("set", "set"),
         ("rank", "rank"),
         ("rerank", "rerank"),
+        ("min_confidence", "min_confidence"),
     ];
     let extra = Some(("limit", json!(limit)));
     let (found, mut answer) = ask(desk, &route::SEARCH, asked, &names, extra, "hits")?;

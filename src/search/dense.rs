@@ -63,6 +63,7 @@ pub struct Towards {
 /// The texts of a snapshot in one space, and the query.
 pub(super) struct Dense<'a> {
     plan: &'a Plan<'a>,
+    space: Space,
     query: Query,
     parts: Vec<Part<'a>>,
     spread: OnceLock<Spread>,
@@ -96,22 +97,23 @@ impl Spread {
 
     /// Mean and standard deviation. Of few texts neither says much: it is as if [`FEW`] more lay
     /// as texts of any pack do.
-    fn mean_and_deviation(&self) -> (f32, f32) {
+    fn mean_and_deviation(&self, usual: Option<f64>) -> (f32, f32) {
         let texts = self.texts as f64;
         let (sum, squares) = (self.sum as f64 / 1e6, self.squares as f64 / 1e12);
-        let (mean, deviation) = USUAL;
+        let usual = usual.unwrap_or(sum / texts.max(1.0));
         let all = texts + FEW;
-        let mean = (sum + FEW * mean) / all;
-        let square = (squares + FEW * (deviation * deviation + USUAL.0 * USUAL.0)) / all;
+        let mean = (sum + FEW * usual) / all;
+        let square = (squares + FEW * (DEVIATION * DEVIATION + usual * usual)) / all;
         (mean as f32, (square - mean * mean).max(1e-6).sqrt() as f32)
     }
 }
 
-/// Mean and deviation of cosines between a question and the texts of a pack, of the static table
-/// (over the sets of the quality bench: 0.08 to 0.2, and 0.08 to 0.12).
-const USUAL: (f64, f64) = (0.12, 0.1);
+/// Mean of the cosines between a question and the texts of a pack, by the static table (0.08 to
+/// 0.2 over the sets of the quality bench; models differ), and their deviation (0.07 to 0.12).
+const USUAL: f64 = 0.12;
+const DEVIATION: f64 = 0.1;
 /// So many texts' worth is that supposition.
-const FEW: f64 = 8.0;
+const FEW: f64 = 3.0;
 /// Of a large store the spread is that of its first texts.
 const SPREAD_OVER: usize = if cfg!(test) { 64 } else { 16_384 };
 
@@ -148,7 +150,7 @@ impl<'a> Dense<'a> {
                 parts.push(Part { number, segment, vectors, trust, ended });
             }
         }
-        Ok(Some(Self { plan, query, parts, spread: OnceLock::new() }))
+        Ok(Some(Self { plan, space: towards.space, query, parts, spread: OnceLock::new() }))
     }
 
     /// The cosine of a text with the query, by the row that owns it; none if it has no vector.
@@ -157,6 +159,34 @@ impl<'a> Dense<'a> {
         let place = part.vectors.place(text.row)?;
         let code = part.vectors.code(place)?;
         Some(self.query.cosine(code, part.vectors.norm(place)))
+    }
+
+    /// The texts that have a vector and have not been replaced, as they were written; of a large
+    /// store the first of them.
+    pub(super) fn texts(&self) -> impl Iterator<Item = Place> {
+        let places = self.parts.iter().flat_map(|part| {
+            let rows = (0..part.vectors.len()).filter_map(|place| part.vectors.row(place));
+            let rows = rows.filter(|row| !part.ended(*row));
+            rows.map(|row| Place { segment: part.number, row })
+        });
+        places.take(SPREAD_OVER)
+    }
+
+    /// The cosine of two texts.
+    pub(super) fn between(&self, a: Place, b: Place) -> Option<f32> {
+        let code = |text: Place| {
+            let part = self.parts.iter().find(|part| part.number == text.segment)?;
+            let place = part.vectors.place(text.row)?;
+            Some((part.vectors.code(place)?, part.vectors.norm(place)))
+        };
+        let ((a, a_norm), (b, b_norm)) = (code(a)?, code(b)?);
+        let products = a.iter().zip(b).map(|(a, b)| i32::from(*a as i8) * i32::from(*b as i8));
+        Some(products.sum::<i32>() as f32 * a_norm * b_norm)
+    }
+
+    /// Texts in the space, as far as the spread has counted them. Asked after the ballot.
+    pub(super) fn spread_over(&self) -> i64 {
+        self.spread.get().map_or(0, |spread| spread.texts)
     }
 
     /// The texts that point the query's way, best first.
@@ -181,7 +211,9 @@ impl<'a> Dense<'a> {
     /// How far above the mean of the pack a cosine lies, in standard deviations. Asked after the
     /// ballot.
     pub(super) fn standing(&self, cosine: f32) -> f32 {
-        let (mean, deviation) = self.spread.get().copied().unwrap_or_default().mean_and_deviation();
+        let usual = (self.space == crate::meaning::space()).then_some(USUAL);
+        let spread = self.spread.get().copied().unwrap_or_default();
+        let (mean, deviation) = spread.mean_and_deviation(usual);
         (cosine - mean) / deviation
     }
 

@@ -22,6 +22,7 @@
 
 mod beside;
 mod blend;
+pub mod confidence;
 pub mod dense;
 mod engine;
 mod kernel;
@@ -125,6 +126,19 @@ pub struct Answer {
     pub hits: Vec<Hit>,
     /// Tokens of the query; without any there are no hits.
     pub tokens: usize,
+    /// How sure it is that the first hit answers, from 0 to 1; none without hits ([`confidence`]).
+    pub confidence: Option<f32>,
+}
+
+/// What a search over claims and cards found.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Findings {
+    /// Best first.
+    pub found: Vec<Found>,
+    /// As [`Answer::tokens`].
+    pub tokens: usize,
+    /// As [`Answer::confidence`].
+    pub confidence: Option<f32>,
 }
 
 /// Finds what matches the query.
@@ -143,9 +157,8 @@ pub fn search(
 }
 
 /// As [`search`], over claims and the paragraphs of cards ([`crate::cards::beside`]), which take
-/// no part when a kind is asked for. Without a snapshot there are only cards. Returns what was
-/// found, best first, and the number of the query's tokens. A ballot joins for each space that
-/// the query has a vector in.
+/// no part when a kind is asked for. Without a snapshot there are only cards. A ballot joins for
+/// each space that the query has a vector in.
 ///
 /// # Errors
 /// As [`search`].
@@ -155,11 +168,11 @@ pub fn search_beside(
     query: &Query<'_>,
     cards: &[(Card, String)],
     towards: &[Towards],
-) -> Result<(Vec<Found>, usize), Error> {
+) -> Result<Findings, Error> {
     let paragraphs = Paragraphs::of(if query.kind.is_some() { &[] } else { cards });
     let answer = answer(snapshot, tokenizer, query, None, &paragraphs, towards)?;
     let found = answer.hits.into_iter().map(|hit| paragraphs.found(hit)).collect();
-    Ok((found, answer.tokens))
+    Ok(Findings { found, tokens: answer.tokens, confidence: answer.confidence })
 }
 
 /// [`search`] with or without threads; none: with, if it pays.
@@ -187,7 +200,7 @@ fn answer(
         words::without_joining(&mut words, &mut tokens);
     }
     if words.is_empty() || query.limit == 0 {
-        return Ok(Answer { hits: Vec::new(), tokens: tokens as usize });
+        return Ok(Answer { tokens: tokens as usize, ..Answer::default() });
     }
     let average = snapshot.map_or(1.0, |snapshot| engine::corpus_of(snapshot, corpus).average());
     let formula = if blends { Bm25::of(average) } else { Bm25::USUAL };
@@ -232,7 +245,8 @@ fn answer(
     let round =
         Round { plan: plan.as_ref(), query, words: &words, spaces: &spaces, most, paragraphs };
     let hits = round.decide(ballots)?;
-    Ok(Answer { hits, tokens: tokens as usize })
+    let confidence = round.confidence(&hits)?;
+    Ok(Answer { hits, tokens: tokens as usize, confidence })
 }
 
 /// What a text that carries the whole query would reach.
@@ -325,8 +339,10 @@ impl Round<'_> {
         };
         let order = match &blended {
             Some(scores) => {
-                // A score may lie below the mean of the pack: what fades is what lies above the least.
-                let least = scores.iter().copied().fold(0f32, f32::min);
+                // What is named by words may mean less than the mean of the pack: what fades is
+                // what lies above the least of the named.
+                let named = || scores.iter().copied().filter(|score| *score > f32::MIN);
+                let least = named().fold(0f32, f32::min) - 1e-3;
                 let weight = |at: usize| f64::from(scores[at] - least) * f64::from(fades[at]);
                 let mut order: Vec<(usize, f64)> =
                     (0..candidates.len()).map(|at| (at, weight(at))).collect();
@@ -375,6 +391,26 @@ impl Round<'_> {
             }
         });
         Ok(hits.collect())
+    }
+
+    /// How sure it is that the first hit answers ([`confidence`]).
+    fn confidence(&self, hits: &[Hit]) -> Result<Option<f32>, Error> {
+        let Some(first) = hits.first() else { return Ok(None) };
+        let Some(plan) = self.plan.filter(|_| self.paragraphs.get(first.version).is_none()) else {
+            // A paragraph of a card was put before the agent on purpose.
+            return Ok(Some(1.0));
+        };
+        let frequencies = engine::frequencies_of(plan.snapshot, self.words, &[first.text])?;
+        let held = self.words.iter().zip(&frequencies).filter(|(_, frequency)| **frequency > 0);
+        let all: f32 = self.words.iter().map(|word| word.weight).sum();
+        let covered = held.map(|(word, _)| word.weight).sum::<f32>() / all;
+        let meant = self.spaces.iter().rev().find_map(|(name, dense)| {
+            let dense = dense.as_ref()?;
+            let cosine = dense.cosine(first.text)?;
+            let standing = dense.standing(cosine);
+            Some((*name, confidence::Meant { cosine, standing, texts: dense.spread_over() }))
+        });
+        Ok(Some(confidence::of(covered, meant)))
     }
 
     /// The weight that decay leaves a candidate. Cards are never scaled (the page).
