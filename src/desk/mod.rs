@@ -91,19 +91,14 @@ pub struct Stages {
 impl Desk {
     /// A desk for one request.
     pub fn new(vfs: Arc<dyn Vfs>, clock: Arc<dyn Clock>, env: Env, ids: Arc<IdSource>) -> Self {
-        // A model takes seconds to load: a process that answers one request and is gone asks one
-        // only where it was named.
-        let encoders = match env.path("PACKSET_EMBED") {
-            Some(_) => Encoders::find(&env, &*vfs),
-            None => Encoders::none(),
-        };
+        let encoders = Encoders::find(&env, &*vfs, None);
         Self { vfs, clock, env, ids, encoders, warm: None }
     }
 
     /// A desk that answers many requests, several at a time.
     #[must_use]
     pub fn warm(mut self) -> Self {
-        self.encoders = Encoders::find(&self.env, &*self.vfs);
+        self.encoders = Encoders::find(&self.env, &*self.vfs, None);
         self.warm = Some(Warm::default());
         self
     }

@@ -42,7 +42,7 @@ fn look(path: &Path) -> Result<String, String> {
     // SAFETY: opening a library runs its initialisers. It is the one that the user or the
     // installation names, as for any program that is linked to it.
     let library = unsafe { Library::new(path) }
-        .map_err(|error| format!("{place} cannot be loaded ({})", one_line(&error.to_string())))?;
+        .map_err(|error| format!("{place} cannot be loaded ({})", why(&error)))?;
     // It stays loaded: `ort` opens it again by the same path and gets the same one.
     let library = ManuallyDrop::new(library);
     // SAFETY: the name is exported by ONNX Runtime alone, with this signature since 1.0.
@@ -66,6 +66,8 @@ fn look(path: &Path) -> Result<String, String> {
     Ok(version)
 }
 
-fn one_line(text: &str) -> String {
+/// The first line of what lies behind an error, which alone says what the loader says.
+fn why(error: &dyn std::error::Error) -> String {
+    let text = error.source().map_or_else(|| error.to_string(), ToString::to_string);
     text.lines().next().unwrap_or_default().to_owned()
 }
