@@ -402,7 +402,7 @@ pub static MODELS: &[Model] = &[
 pub fn find(name: &str) -> Option<&'static Model> {
     let is = |its: &&str| !its.is_empty() && its.eq_ignore_ascii_case(name.trim());
     MODELS.iter().find(|model| {
-        is(&model.name) || is(&model.repository) || model.aliases.iter().any(|alias| is(&alias))
+        is(&model.name) || is(&model.repository) || model.aliases.iter().any(is)
     })
 }
 

@@ -199,9 +199,12 @@ fn the_real_child_is_asked_by_the_real_parent() {
         .iter()
         .map(|(name, value)| format!("{}='{}'", name.display(), value.display()))
         .collect();
-    let run = format!("exec env {} {PROGRAM} \"$@\"", vars.join(" "));
+    let vars = vars.join(" ");
+    let run = format!("echo start >> \"$0.log\"; exec env {vars} {PROGRAM} \"$@\"");
     let encoders = encoders(&place, &run, &[("PACKSET_EMBED_TIMEOUT_MS", "60000")]);
-    let space = encoders.space().unwrap();
+    // The system sends the child its parent's death when the thread ends that started it.
+    let space = std::thread::scope(|scope| scope.spawn(|| encoders.space()).join().unwrap());
+    let space = space.unwrap();
     assert_eq!((space.model.as_str(), space.dims, space.hash.len()), ("minilm", 384, 64));
     let texts: Vec<String> = (0..40).map(|at| "cat ".repeat(at)).collect();
     let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
@@ -209,4 +212,5 @@ fn the_real_child_is_asked_by_the_real_parent() {
     assert_eq!(all.len(), 40);
     let alone = encoders.vector("cat cat cat", false).unwrap();
     assert!(crate::asked::dot(&all[3], &alone) > 0.999_999);
+    assert_eq!(log(&place), ["start"], "the child of a thread that ended was started again");
 }
