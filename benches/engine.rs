@@ -8,7 +8,6 @@
 
 mod corpus;
 
-use std::collections::BTreeSet;
 use std::error::Error;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -102,6 +101,7 @@ fn ground() -> Ground {
         wait: Duration::from_secs(1),
         holder: "the bench".into(),
         stem: true,
+        meaning: true,
     }
 }
 
@@ -146,15 +146,7 @@ fn read(snapshot: &Snapshot, records: &[Record], dir: &Path) -> Outcome<()> {
     postings(segments)?;
     searches(snapshot, records)?;
     let inputs: Vec<&Segment> = segments.iter().collect();
-    let beside = BTreeSet::new();
-    let plan = Plan {
-        inputs: &inputs,
-        ends: &[],
-        beside: &beside,
-        horizon: i64::MIN,
-        moved: None,
-        without: &BTreeSet::new(),
-    };
+    let plan = Plan::of(&inputs);
     let identity = Identity { store: snapshot.manifest().store.0, segment: 1, born: 1 };
     let time = best(|| {
         let mut sink = Vec::new();

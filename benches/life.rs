@@ -355,6 +355,7 @@ fn store(home: &Path) -> Store {
         wait: Duration::from_secs(10),
         holder: "the bench".into(),
         stem: true,
+        meaning: true,
     };
     Store::new(ground, home, WORKSPACE)
 }

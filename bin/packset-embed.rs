@@ -13,11 +13,9 @@ fn main() -> ExitCode {
     child::die_with_parent();
     let vfs = OsFs::default();
     let env = Env::of_process(&vfs);
-    let program = std::env::current_exe().ok();
     let mut output = BufWriter::new(stdout().lock());
-    let done = child::task(env.args()).and_then(|task| {
-        child::run(&env, &vfs, task, program.as_deref(), &mut stdin().lock(), &mut output)
-    });
+    let done = child::task(env.args())
+        .and_then(|task| child::run(&env, &vfs, task, &mut stdin().lock(), &mut output));
     match done {
         Ok(()) => ExitCode::SUCCESS,
         // Nobody listens any more.

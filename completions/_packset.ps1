@@ -64,6 +64,7 @@ Register-ArgumentCompleter -Native -CommandName 'packset' -ScriptBlock {
             [CompletionResult]::new('purge', 'purge', [CompletionResultType]::ParameterValue, 'Erase a record, every version of it, from every file')
             [CompletionResult]::new('compact', 'compact', [CompletionResultType]::ParameterValue, 'Merge a workspace''s segments')
             [CompletionResult]::new('verify', 'verify', [CompletionResultType]::ParameterValue, 'Read every byte of a workspace and say what is damaged')
+            [CompletionResult]::new('model', 'model', [CompletionResultType]::ParameterValue, 'List, fetch, choose and check the models that find claims by meaning')
             [CompletionResult]::new('serve', 'serve', [CompletionResultType]::ParameterValue, 'Answer requests over HTTP, for tools that need it')
             [CompletionResult]::new('mcp', 'mcp', [CompletionResultType]::ParameterValue, 'Answer an MCP client over standard input and output')
             [CompletionResult]::new('ensure', 'ensure', [CompletionResultType]::ParameterValue, 'Start the writer if it is down, and print where it is')
@@ -394,6 +395,67 @@ Register-ArgumentCompleter -Native -CommandName 'packset' -ScriptBlock {
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             break
         }
+        'packset;model' {
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON instead of columns')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('list', 'list', [CompletionResultType]::ParameterValue, 'The models that are known, and which are here')
+            [CompletionResult]::new('pull', 'pull', [CompletionResultType]::ParameterValue, 'Fetch a model, and the library that runs it')
+            [CompletionResult]::new('use', 'use', [CompletionResultType]::ParameterValue, 'Say which model the pack is to use')
+            [CompletionResult]::new('check', 'check', [CompletionResultType]::ParameterValue, 'Try a model on texts whose likeness is known')
+            [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
+            break
+        }
+        'packset;model;list' {
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON instead of columns')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            break
+        }
+        'packset;model;pull' {
+            [CompletionResult]::new('--mirror', '--mirror', [CompletionResultType]::ParameterName, 'Where to fetch from [default: HF_ENDPOINT, else the public hub]')
+            [CompletionResult]::new('--runtime', '--runtime', [CompletionResultType]::ParameterName, 'Fetch ONNX Runtime even if one is found [default: if none is found]')
+            [CompletionResult]::new('--no-runtime', '--no-runtime', [CompletionResultType]::ParameterName, 'Do not fetch ONNX Runtime')
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON instead of columns')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            break
+        }
+        'packset;model;use' {
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON instead of columns')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            break
+        }
+        'packset;model;check' {
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON instead of columns')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            break
+        }
+        'packset;model;help' {
+            [CompletionResult]::new('list', 'list', [CompletionResultType]::ParameterValue, 'The models that are known, and which are here')
+            [CompletionResult]::new('pull', 'pull', [CompletionResultType]::ParameterValue, 'Fetch a model, and the library that runs it')
+            [CompletionResult]::new('use', 'use', [CompletionResultType]::ParameterValue, 'Say which model the pack is to use')
+            [CompletionResult]::new('check', 'check', [CompletionResultType]::ParameterValue, 'Try a model on texts whose likeness is known')
+            [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
+            break
+        }
+        'packset;model;help;list' {
+            break
+        }
+        'packset;model;help;pull' {
+            break
+        }
+        'packset;model;help;use' {
+            break
+        }
+        'packset;model;help;check' {
+            break
+        }
+        'packset;model;help;help' {
+            break
+        }
         'packset;serve' {
             [CompletionResult]::new('--host', '--host', [CompletionResultType]::ParameterName, 'The address to listen on; only this machine''s own will do')
             [CompletionResult]::new('--port', '--port', [CompletionResultType]::ParameterName, 'The port [default: PACKSET_PORT, else 8761]; 0 takes a free one')
@@ -507,6 +569,7 @@ Register-ArgumentCompleter -Native -CommandName 'packset' -ScriptBlock {
             [CompletionResult]::new('purge', 'purge', [CompletionResultType]::ParameterValue, 'Erase a record, every version of it, from every file')
             [CompletionResult]::new('compact', 'compact', [CompletionResultType]::ParameterValue, 'Merge a workspace''s segments')
             [CompletionResult]::new('verify', 'verify', [CompletionResultType]::ParameterValue, 'Read every byte of a workspace and say what is damaged')
+            [CompletionResult]::new('model', 'model', [CompletionResultType]::ParameterValue, 'List, fetch, choose and check the models that find claims by meaning')
             [CompletionResult]::new('serve', 'serve', [CompletionResultType]::ParameterValue, 'Answer requests over HTTP, for tools that need it')
             [CompletionResult]::new('mcp', 'mcp', [CompletionResultType]::ParameterValue, 'Answer an MCP client over standard input and output')
             [CompletionResult]::new('ensure', 'ensure', [CompletionResultType]::ParameterValue, 'Start the writer if it is down, and print where it is')
@@ -637,6 +700,25 @@ Register-ArgumentCompleter -Native -CommandName 'packset' -ScriptBlock {
             break
         }
         'packset;help;verify' {
+            break
+        }
+        'packset;help;model' {
+            [CompletionResult]::new('list', 'list', [CompletionResultType]::ParameterValue, 'The models that are known, and which are here')
+            [CompletionResult]::new('pull', 'pull', [CompletionResultType]::ParameterValue, 'Fetch a model, and the library that runs it')
+            [CompletionResult]::new('use', 'use', [CompletionResultType]::ParameterValue, 'Say which model the pack is to use')
+            [CompletionResult]::new('check', 'check', [CompletionResultType]::ParameterValue, 'Try a model on texts whose likeness is known')
+            break
+        }
+        'packset;help;model;list' {
+            break
+        }
+        'packset;help;model;pull' {
+            break
+        }
+        'packset;help;model;use' {
+            break
+        }
+        'packset;help;model;check' {
             break
         }
         'packset;help;serve' {

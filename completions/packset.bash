@@ -97,6 +97,9 @@ _packset() {
             packset,migrate-home)
                 cmd="packset__subcmd__migrate__subcmd__home"
                 ;;
+            packset,model)
+                cmd="packset__subcmd__model"
+                ;;
             packset,pack)
                 cmd="packset__subcmd__pack"
                 ;;
@@ -247,6 +250,9 @@ _packset() {
             packset__subcmd__help,migrate-home)
                 cmd="packset__subcmd__help__subcmd__migrate__subcmd__home"
                 ;;
+            packset__subcmd__help,model)
+                cmd="packset__subcmd__help__subcmd__model"
+                ;;
             packset__subcmd__help,pack)
                 cmd="packset__subcmd__help__subcmd__pack"
                 ;;
@@ -316,8 +322,50 @@ _packset() {
             packset__subcmd__help,why)
                 cmd="packset__subcmd__help__subcmd__why"
                 ;;
+            packset__subcmd__help__subcmd__model,check)
+                cmd="packset__subcmd__help__subcmd__model__subcmd__check"
+                ;;
+            packset__subcmd__help__subcmd__model,list)
+                cmd="packset__subcmd__help__subcmd__model__subcmd__list"
+                ;;
+            packset__subcmd__help__subcmd__model,pull)
+                cmd="packset__subcmd__help__subcmd__model__subcmd__pull"
+                ;;
+            packset__subcmd__help__subcmd__model,use)
+                cmd="packset__subcmd__help__subcmd__model__subcmd__use"
+                ;;
             packset__subcmd__help__subcmd__proposals,mine)
                 cmd="packset__subcmd__help__subcmd__proposals__subcmd__mine"
+                ;;
+            packset__subcmd__model,check)
+                cmd="packset__subcmd__model__subcmd__check"
+                ;;
+            packset__subcmd__model,help)
+                cmd="packset__subcmd__model__subcmd__help"
+                ;;
+            packset__subcmd__model,list)
+                cmd="packset__subcmd__model__subcmd__list"
+                ;;
+            packset__subcmd__model,pull)
+                cmd="packset__subcmd__model__subcmd__pull"
+                ;;
+            packset__subcmd__model,use)
+                cmd="packset__subcmd__model__subcmd__use"
+                ;;
+            packset__subcmd__model__subcmd__help,check)
+                cmd="packset__subcmd__model__subcmd__help__subcmd__check"
+                ;;
+            packset__subcmd__model__subcmd__help,help)
+                cmd="packset__subcmd__model__subcmd__help__subcmd__help"
+                ;;
+            packset__subcmd__model__subcmd__help,list)
+                cmd="packset__subcmd__model__subcmd__help__subcmd__list"
+                ;;
+            packset__subcmd__model__subcmd__help,pull)
+                cmd="packset__subcmd__model__subcmd__help__subcmd__pull"
+                ;;
+            packset__subcmd__model__subcmd__help,use)
+                cmd="packset__subcmd__model__subcmd__help__subcmd__use"
                 ;;
             packset__subcmd__proposals,help)
                 cmd="packset__subcmd__proposals__subcmd__help"
@@ -338,7 +386,7 @@ _packset() {
 
     case "${cmd}" in
         packset)
-            opts="-h -V --json --help --version remember prefer search atoms status forget export import batch delete due grade sweep update consolidate islands hubs island fire accessions citers cards card set pin pack attach proposals propose accept show log diff undo why purge compact verify serve mcp ensure start stop port url which where migrate-home doctor help"
+            opts="-h -V --json --help --version remember prefer search atoms status forget export import batch delete due grade sweep update consolidate islands hubs island fire accessions citers cards card set pin pack attach proposals propose accept show log diff undo why purge compact verify model serve mcp ensure start stop port url which where migrate-home doctor help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -682,7 +730,7 @@ _packset() {
             return 0
             ;;
         packset__subcmd__help)
-            opts="remember prefer search atoms status forget export import batch delete due grade sweep update consolidate islands hubs island fire accessions citers cards card set pin pack attach proposals propose accept show log diff undo why purge compact verify serve mcp ensure start stop port url which where migrate-home doctor help"
+            opts="remember prefer search atoms status forget export import batch delete due grade sweep update consolidate islands hubs island fire accessions citers cards card set pin pack attach proposals propose accept show log diff undo why purge compact verify model serve mcp ensure start stop port url which where migrate-home doctor help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1062,6 +1110,76 @@ _packset() {
         packset__subcmd__help__subcmd__migrate__subcmd__home)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        packset__subcmd__help__subcmd__model)
+            opts="list pull use check"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        packset__subcmd__help__subcmd__model__subcmd__check)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        packset__subcmd__help__subcmd__model__subcmd__list)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        packset__subcmd__help__subcmd__model__subcmd__pull)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        packset__subcmd__help__subcmd__model__subcmd__use)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
@@ -1524,6 +1642,164 @@ _packset() {
         packset__subcmd__migrate__subcmd__home)
             opts="-h --json --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        packset__subcmd__model)
+            opts="-h --json --help list pull use check help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        packset__subcmd__model__subcmd__check)
+            opts="-h --json --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        packset__subcmd__model__subcmd__help)
+            opts="list pull use check help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        packset__subcmd__model__subcmd__help__subcmd__check)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        packset__subcmd__model__subcmd__help__subcmd__help)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        packset__subcmd__model__subcmd__help__subcmd__list)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        packset__subcmd__model__subcmd__help__subcmd__pull)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        packset__subcmd__model__subcmd__help__subcmd__use)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        packset__subcmd__model__subcmd__list)
+            opts="-h --json --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        packset__subcmd__model__subcmd__pull)
+            opts="-h --mirror --runtime --no-runtime --json --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --mirror)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        packset__subcmd__model__subcmd__use)
+            opts="-h --json --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi

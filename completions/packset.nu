@@ -373,6 +373,66 @@ module completions {
     workspace?: string        # The workspace [default: see `packset where`]
   ]
 
+  # List, fetch, choose and check the models that find claims by meaning
+  export extern "packset model" [
+    --json                    # Print JSON instead of columns
+    --help(-h)                # Print help (see more with '--help')
+  ]
+
+  # The models that are known, and which are here
+  export extern "packset model list" [
+    --json                    # Print JSON instead of columns
+    --help(-h)                # Print help
+  ]
+
+  # Fetch a model, and the library that runs it
+  export extern "packset model pull" [
+    --mirror: string          # Where to fetch from [default: HF_ENDPOINT, else the public hub]
+    --runtime                 # Fetch ONNX Runtime even if one is found [default: if none is found]
+    --no-runtime              # Do not fetch ONNX Runtime
+    --json                    # Print JSON instead of columns
+    --help(-h)                # Print help
+    name: string              # The model
+  ]
+
+  # Say which model the pack is to use
+  export extern "packset model use" [
+    --json                    # Print JSON instead of columns
+    --help(-h)                # Print help
+    name: string              # The model; `static` is the built-in table, `none` leaves words alone
+  ]
+
+  # Try a model on texts whose likeness is known
+  export extern "packset model check" [
+    --json                    # Print JSON instead of columns
+    --help(-h)                # Print help
+    name?: string             # The model [default: the one in use]
+  ]
+
+  # Print this message or the help of the given subcommand(s)
+  export extern "packset model help" [
+  ]
+
+  # The models that are known, and which are here
+  export extern "packset model help list" [
+  ]
+
+  # Fetch a model, and the library that runs it
+  export extern "packset model help pull" [
+  ]
+
+  # Say which model the pack is to use
+  export extern "packset model help use" [
+  ]
+
+  # Try a model on texts whose likeness is known
+  export extern "packset model help check" [
+  ]
+
+  # Print this message or the help of the given subcommand(s)
+  export extern "packset model help help" [
+  ]
+
   # Answer requests over HTTP, for tools that need it
   export extern "packset serve" [
     --host: string            # The address to listen on; only this machine's own will do
@@ -605,6 +665,26 @@ module completions {
 
   # Read every byte of a workspace and say what is damaged
   export extern "packset help verify" [
+  ]
+
+  # List, fetch, choose and check the models that find claims by meaning
+  export extern "packset help model" [
+  ]
+
+  # The models that are known, and which are here
+  export extern "packset help model list" [
+  ]
+
+  # Fetch a model, and the library that runs it
+  export extern "packset help model pull" [
+  ]
+
+  # Say which model the pack is to use
+  export extern "packset help model use" [
+  ]
+
+  # Try a model on texts whose likeness is known
+  export extern "packset help model check" [
   ]
 
   # Answer requests over HTTP, for tools that need it

@@ -348,7 +348,7 @@ fn string(record: &Record, field: &str) -> Option<String> {
 }
 
 /// The record that stands under an id of ours, unless it was cleared.
-fn current(
+pub(crate) fn current(
     snapshot: Option<&Snapshot>,
     id: &str,
     kind: &str,
@@ -362,7 +362,7 @@ fn current(
 
 /// Puts a version with these fields, or one that says that it was cleared. Nothing changed:
 /// nothing is put.
-fn put(
+pub(crate) fn put(
     transaction: &mut Transaction<'_>,
     id: &str,
     kind: &str,

@@ -79,7 +79,7 @@ pub fn ask(desk: &Desk, route: &'static Route, given: Given) -> Result<Value, Fa
 #[cfg(unix)]
 fn warm_writer(desk: &Desk, route: &Route) -> Option<String> {
     use crate::lifecycle::{State, find};
-    if !desk.encoders.are_there() || desk.is_warm() || !route.asks_a_model() {
+    if desk.is_warm() || !route.asks_a_model() || !desk.encoders().are_there() {
         return None;
     }
     match find(&*desk.vfs, &desk.home().ok()?) {

@@ -6,6 +6,7 @@
 //! encoder's sake, or waits for one longer than its time; what a child says is believed only if it
 //! answers what was asked, in finite numbers; no child outlives us by more than its next read.
 
+use std::ffi::OsString;
 use std::io::{BufRead, BufReader, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -14,6 +15,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use packset_segments::manifest::{Hex, SpaceEntry};
 use packset_segments::vfs::{Kind, Vfs};
 use serde_json::{Value, json};
 use xxhash_rust::xxh3::xxh3_128;
@@ -31,6 +33,22 @@ const PAUSE: Duration = Duration::from_secs(5);
 /// have a fifth of it.
 const LINE: u64 = 4 << 20;
 
+/// The variable that names the model of the dense child.
+const MODEL: &str = "PACKSET_EMBED_MODEL";
+/// What a child reads of the environment, and may have from the seat's file or from the pack, which
+/// it does not read itself.
+const PASSED: [&str; 10] = [
+    MODEL,
+    "PACKSET_EMBED_MODEL_PATH",
+    "PACKSET_EMBED_CACHE",
+    "PACKSET_EMBED_THREADS",
+    "PACKSET_RERANK_MODEL",
+    "PACKSET_RERANK_MAX_LENGTH",
+    "ORT_DYLIB_PATH",
+    "XDG_CACHE_HOME",
+    "HF_HUB_OFFLINE",
+    "LJOS_OFFLINE",
+];
 /// Texts of one request: what a child holds for them and what it answers is bounded, and a query
 /// that comes in between waits for no more than these.
 const BATCH: usize = 16;
@@ -56,14 +74,23 @@ impl Space {
     pub fn id(&self) -> u128 {
         xxh3_128(format!("{} {} {}", self.model, self.dims, self.hash).as_bytes())
     }
+
+    /// What a manifest says of it.
+    pub fn entry(&self) -> SpaceEntry {
+        let dims = u32::try_from(self.dims).unwrap_or(u32::MAX);
+        let (model, file) = (self.model.clone(), self.hash.clone());
+        SpaceEntry { id: Hex(self.id()), model, dims, file }
+    }
 }
 
 /// The encoders of one process.
 pub struct Encoders {
     program: Option<PathBuf>,
-    /// The pack's own model, where the environment names none.
-    model: Option<String>,
+    /// What its children see beside our own environment.
+    vars: Vec<(&'static str, OsString)>,
     enabled: bool,
+    /// Whether it is wanted for more than reranking.
+    vectors: bool,
     time: Duration,
     dense: Crew,
     rerank: Crew,
@@ -177,37 +204,41 @@ impl Drop for Running {
 
 impl Encoders {
     /// Finds the program: `PACKSET_EMBED`; where a model is in use, which the environment or
-    /// `model`, the pack's own setting, says, also the one beside ours or on `PATH`.
-    /// `INSIDE_EMBED=off` does without.
+    /// `model`, what the pack is set to, says, also the one beside ours or on `PATH`. The
+    /// environment wins; `INSIDE_EMBED=off` does without.
     ///
     /// That a program lies there is not enough: nobody asked for a model of a fresh installation.
     pub fn find(vars: &Env, vfs: &dyn Vfs, model: Option<&str>) -> Self {
         let off = |text: &str| ["off", "0", "false", "no"].contains(&text.trim());
         let enabled = !vars.get("INSIDE_EMBED").is_some_and(off);
         let is_file = |path: &Path| matches!(vfs.kind(path), Ok(Kind::File(_)));
-        let of_vars = ["PACKSET_EMBED_MODEL", "PACKSET_EMBED_MODEL_PATH"];
-        let model = model.filter(|_| vars.get("PACKSET_EMBED_MODEL").is_none());
-        let in_use = model.is_some() || of_vars.iter().any(|name| vars.raw(name).is_some());
+        let set = |name: &str| vars.raw(name).is_some();
+        let vectors = model.is_some()
+            || ["PACKSET_EMBED", MODEL, "PACKSET_EMBED_MODEL_PATH"].into_iter().any(set);
         let program = match vars.path("PACKSET_EMBED") {
             Some(named) => Some(named.to_owned()).filter(|path| is_file(path)),
-            None if in_use => env::companion(vars, vfs, PROGRAM),
+            None if vectors || set("PACKSET_RERANK_MODEL") => env::companion(vars, vfs, PROGRAM),
             None => None,
         };
         let named = vars.get("PACKSET_EMBED_TIMEOUT_MS").and_then(|time| time.trim().parse().ok());
         let time = named.map_or(TIME, Duration::from_millis);
         let count = vars.get("PACKSET_EMBED_QUERY_WORKERS").and_then(|it| it.trim().parse().ok());
-        let count = count.unwrap_or(1).clamp(1, WORKERS);
-        let dense = Crew::new(&[], count);
-        let model = model.map(str::to_owned);
-        Self { program, model, enabled, time, dense, ..Self::none() }
+        let dense = Crew::new(&[], count.unwrap_or(1).clamp(1, WORKERS));
+        let set = PASSED.into_iter().filter_map(|name| Some((name, vars.raw(name)?.to_owned())));
+        let mut vars: Vec<(&'static str, OsString)> = set.collect();
+        if let Some(model) = model.filter(|_| vars.iter().all(|(name, _)| *name != MODEL)) {
+            vars.push((MODEL, model.into()));
+        }
+        Self { program, vars, enabled, vectors, time, dense, ..Self::none() }
     }
 
     /// None at all.
     pub fn none() -> Self {
         Self {
             program: None,
-            model: None,
+            vars: Vec::new(),
             enabled: true,
+            vectors: false,
             time: TIME,
             dense: Crew::new(&[], 1),
             rerank: Crew::new(&["--rerank"], 1),
@@ -216,22 +247,27 @@ impl Encoders {
         }
     }
 
-    /// Whether there is anything to ask.
+    /// Whether there is anything to ask for vectors.
     pub fn are_there(&self) -> bool {
+        self.vectors && self.score_pairs()
+    }
+
+    /// Whether there is anything to ask for scores.
+    pub fn score_pairs(&self) -> bool {
         self.enabled && self.program.is_some()
     }
 
     /// What a status says of them: `embedder`, then whether pairs can be scored.
     pub fn status(&self) -> (Value, bool) {
         let answering = *locked(&self.answering);
-        let available = self.are_there() && answering != Some(false);
+        let answers = answering != Some(false);
         let embedder = json!({
             "enabled": self.enabled,
             "binary": self.program.as_ref().map(|path| path.to_string_lossy()),
-            "available": available,
+            "available": self.are_there() && answers,
             "answering": answering,
         });
-        (embedder, available)
+        (embedder, self.score_pairs() && answers)
     }
 
     /// The vector of a text, or of a query; none if there is no encoder that answers.
@@ -328,7 +364,7 @@ impl Encoders {
     /// a program that says nothing its file and its numbers, once it gave any. None if there is
     /// no encoder that answers.
     pub fn space(&self) -> Option<Space> {
-        let program = self.program.as_deref().filter(|_| self.enabled)?;
+        let program = self.program.as_deref().filter(|_| self.are_there())?;
         let ask = matches!(*locked(&self.space), Known::Unasked) && self.tells();
         if ask {
             let asked = json!({ "id": "about", "about": true });
@@ -384,7 +420,7 @@ impl Encoders {
         let mut said = None;
         for _ in 0..2 {
             if worker.running.is_none() {
-                worker.running = start(program, crew.flags, self.model.as_deref());
+                worker.running = start(program, crew.flags, &self.vars);
             }
             let answer = worker.running.as_mut().map(|running| running.ask(asked, time));
             let slow = matches!(answer, Some(Err(RecvTimeoutError::Timeout)));
@@ -418,10 +454,10 @@ fn locked<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 }
 
 /// Starts a child; its words to a person go nowhere.
-fn start(program: &Path, flags: &[&str], model: Option<&str>) -> Option<Running> {
+fn start(program: &Path, flags: &[&str], vars: &[(&'static str, OsString)]) -> Option<Running> {
     let mut child = Command::new(program)
         .args(flags)
-        .envs(model.map(|model| ("PACKSET_EMBED_MODEL", model)))
+        .envs(vars.iter().map(|(name, value)| (name, value)))
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::null())

@@ -31,7 +31,9 @@
 //! | [`pack`] | versions, views, commits, merges |
 //! | [`search`] | which claims answer, in which order |
 //! | [`encode`] | the children that turn texts into vectors |
+//! | [`fetch`] | how models and their runtime come to this machine |
 //! | [`cards`] | what stands beside the claims: cards, the pin, the attachment |
+//! | [`settings`] | what the pack is set to, whoever asks |
 //! | [`claim::proposals`] | which writes wait for a person, and how one accepts them |
 //! | [`review`] | when a claim is looked at again, and what is forgotten |
 //! | [`place`] | where the pack is and which workspace is meant |
@@ -76,15 +78,18 @@ pub mod desk;
 mod disk;
 pub mod embed;
 pub mod encode;
+pub mod fetch;
 pub mod graph;
 #[cfg(unix)]
 pub mod lifecycle;
 pub mod mcp;
+pub mod meaning;
 pub mod pack;
 pub mod place;
 pub mod review;
 pub mod search;
 #[cfg(unix)]
 pub mod serve;
+pub mod settings;
 pub mod text;
 pub mod time;

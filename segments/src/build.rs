@@ -13,6 +13,7 @@ use crate::columns::{NULL, TableBuilder};
 use crate::error::Result;
 use crate::frame::{FrameWriter, Identity, Sealed, Section, Sink};
 use crate::postings::{PostingsWriter, len_code};
+use crate::vectors::{self, Codes, Space};
 use crate::{Flags, Reason, tag};
 
 /// One version of a record, as the store hands it over.
@@ -53,6 +54,8 @@ pub struct Text<'a> {
     pub terms: &'a [&'a str],
     /// Exact strings that find it too, without counting as text.
     pub keywords: &'a [&'a str],
+    /// Its codes, at most one of a space ([`Space::code`]).
+    pub codes: &'a [(Space, &'a [u8])],
 }
 
 /// The corpus byte under which keywords stand in the dictionary.
@@ -481,6 +484,7 @@ pub struct Builder {
     text: Vec<u8>,
     rest: Vec<u8>,
     terms: TermGather,
+    codes: Vec<Codes>,
 }
 
 impl Builder {
@@ -505,6 +509,7 @@ impl Builder {
             + self.rest.len()
             + 3 * self.terms.postings.len()
             + 64 * self.gathered.ids.len()
+            + self.codes.iter().map(|codes| codes.bytes.len()).sum::<usize>()
     }
 
     /// Adds a row and returns its number.
@@ -540,6 +545,9 @@ impl Builder {
                 self.gathered.count(kind, text.corpus, 1, length as i64);
             }
             self.terms.add(number, text, i64::from(counted));
+            for (space, code) in text.codes {
+                vectors::gather(&mut self.codes, *space, number, code);
+            }
         }
         self.gathered.lengths.push(i64::from(len_code(length as u32)));
         self.gathered.flags.push(i64::from(flags.bits()));
@@ -584,6 +592,12 @@ impl Builder {
         let lengths = &self.gathered.lengths;
         self.terms.sorted(|row| lengths[row as usize] as u8).write(&mut frame)?;
         self.gathered.write_tables(&mut frame)?;
+        vectors::write(&mut frame, &self.codes, |codes, place, code| {
+            let stride = codes.space.stride();
+            let own = codes.bytes.get(place * stride..(place + 1) * stride);
+            code.extend_from_slice(own.unwrap_or_default());
+            Ok(())
+        })?;
         frame.finish()
     }
 }

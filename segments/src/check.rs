@@ -22,6 +22,7 @@ pub fn check(segment: &Segment) -> Result<()> {
     rows(segment, &lengths)?;
     orders(segment)?;
     segment.counts()?;
+    segment.check_vectors()?;
     let ended = segment.overlay().count();
     let said = segment.frame().find(crate::Section::Overlay).map_or(0, |entry| entry.rows);
     if ended as u64 != said {

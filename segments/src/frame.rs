@@ -58,7 +58,7 @@ pub enum Section {
     Overlay = 12,
     /// What this segment adds to the live counts.
     Counts = 13,
-    /// Vectors of the rows; reserved.
+    /// Vectors of the texts.
     Vectors = 14,
     /// Links between records; reserved.
     Links = 15,
@@ -201,7 +201,8 @@ impl<'a> FrameWriter<'a> {
     fn close(&mut self) -> Result<()> {
         if let Some((section, start, rows, hash)) = self.open.take() {
             let len = self.at - start;
-            if len > i32::MAX as u64 {
+            // What holds no archive has no relative pointers that could not reach.
+            if len > i32::MAX as u64 && section != Section::Vectors {
                 return Err(Error::TooLarge { what: "a section", limit: i32::MAX as u64 });
             }
             let flags = if section.critical() { CRITICAL } else { 0 };

@@ -24,6 +24,7 @@ pub mod postings;
 mod read;
 pub mod sim;
 pub mod tag;
+pub mod vectors;
 pub mod vfs;
 
 pub use build::{Builder, Ended, KEYWORDS, Row, Text, key_of};
@@ -32,6 +33,7 @@ pub use columns::{ColumnView, NULL};
 pub use error::{Error, IoContext, Result};
 pub use frame::{Identity, MAJOR, MINOR, Sealed, Section, Sink};
 pub use read::{Count, Segment, Terms};
+pub use vectors::{Space, Vectors};
 
 /// What a row is, as bits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

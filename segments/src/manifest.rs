@@ -70,6 +70,19 @@ pub struct SegmentEntry {
     pub counts: Vec<CountEntry>,
 }
 
+/// What the manifest says of a space: vectors of different spaces are never compared.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SpaceEntry {
+    /// Its id in the segments, 32 hex digits.
+    pub id: Hex,
+    /// The model.
+    pub model: String,
+    /// Numbers of a vector.
+    pub dims: u32,
+    /// Hash of the model's file, as its maker of vectors says it.
+    pub file: String,
+}
+
 /// A line of live counts: kind, corpus, live records, tokens in them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CountEntry(pub String, pub u8, pub i64, pub i64);
@@ -116,6 +129,9 @@ pub struct Manifest {
     pub features: Features,
     /// How texts became terms.
     pub text: TextRule,
+    /// The spaces that texts have vectors in; a segment names them by their ids.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub spaces: Vec<SpaceEntry>,
     /// Versions that ended by this time were dropped, microseconds; none if none ever was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kept_since: Option<i64>,
@@ -159,6 +175,13 @@ pub fn generation_of(file: &str) -> Option<u64> {
 }
 
 impl Manifest {
+    /// Names a space, if it is not named yet.
+    pub fn name_space(&mut self, space: &SpaceEntry) {
+        if !self.spaces.iter().any(|known| known.id == space.id) {
+            self.spaces.push(space.clone());
+        }
+    }
+
     /// The file's bytes.
     pub fn encode(&self) -> Vec<u8> {
         // A struct of numbers and strings always becomes JSON.
@@ -265,6 +288,7 @@ mod tests {
             recorded: 1_780_000_000_000_000,
             features: Features::default(),
             text: TextRule { tokenizer: "w".into(), version: 1, stem: true },
+            spaces: Vec::new(),
             kept_since: None,
             segments: vec![SegmentEntry {
                 id: Hex(u128::MAX),

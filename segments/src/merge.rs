@@ -19,6 +19,7 @@ use crate::error::{Error, Result};
 use crate::frame::{FrameWriter, Identity, Section, Sink};
 use crate::postings::len_code;
 use crate::read::{Count, Segment, Terms};
+use crate::vectors::{self, Codes, Space, Vectors};
 use crate::{Flags, KEYWORDS, Reason, tag};
 
 /// What to merge, and what the rest of the store says about it.
@@ -37,6 +38,38 @@ pub struct Plan<'a> {
     /// Keys of records of which no version stays; only if the inputs are the whole store and no
     /// two texts of a kind stand in different corpora.
     pub without: &'a BTreeSet<u128>,
+    /// What gives texts the codes that they lack.
+    pub fills: &'a [Fill<'a>],
+    /// Spaces whose codes are not carried over.
+    pub dropped: &'a [u128],
+}
+
+/// Gives texts codes in one space.
+pub struct Fill<'a> {
+    /// The space.
+    pub space: Space,
+    /// Whether `code` has an answer to every text; if not, it is asked twice.
+    pub every: bool,
+    /// The code of a text.
+    pub code: &'a dyn Fn(&str) -> Option<Vec<u8>>,
+}
+
+static NOTHING: BTreeSet<u128> = BTreeSet::new();
+
+impl<'a> Plan<'a> {
+    /// A merge of these inputs that drops nothing, beside which there is nothing.
+    pub fn of(inputs: &'a [&'a Segment]) -> Self {
+        Self {
+            inputs,
+            ends: &[],
+            beside: &NOTHING,
+            horizon: i64::MIN,
+            moved: None,
+            without: &NOTHING,
+            fills: &[],
+            dropped: &[],
+        }
+    }
 }
 
 /// Where a merge put the rows of its inputs.
@@ -140,6 +173,12 @@ fn run(
     let textless = merge.textless();
     let rows = merge.inputs.into_iter().map(|i| (i.segment.identity().segment, i.content));
     Ok(Moved { segment: identity.segment, rows: rows.collect(), textless })
+}
+
+/// The code that an input has of a text.
+fn carried<'v>(source: &[Option<Vectors<'v>>], space: Space, at: At) -> Option<&'v [u8]> {
+    let vectors = source.get(at.segment as usize)?.filter(|found| found.space() == space)?;
+    vectors.code(vectors.place(at.row)?)
 }
 
 impl<'a> Merge<'a> {
@@ -457,8 +496,8 @@ impl<'a> Merge<'a> {
         let mut frame = FrameWriter::start(sink, identity)?;
         g.write_rows(&mut frame)?;
         frame.open(Section::Text, rows)?;
-        for text in texts.into_iter().flatten() {
-            frame.put(self.segment(text).text(text.row)?.as_bytes())?;
+        for text in texts.iter().flatten() {
+            frame.put(self.segment(*text).text(text.row)?.as_bytes())?;
         }
         frame.open(Section::Rest, rows)?;
         for slot in &self.slots {
@@ -466,7 +505,64 @@ impl<'a> Merge<'a> {
         }
         terms.write(&mut frame)?;
         g.write_tables(&mut frame)?;
+        self.write_codes(plan, &texts, &mut frame)?;
         frame.finish().map(|_| ())
+    }
+
+    /// Carries codes over with the texts that they are of, and fills in what is missing.
+    fn write_codes(
+        &self,
+        plan: &Plan<'_>,
+        texts: &[Option<At>],
+        frame: &mut FrameWriter<'_>,
+    ) -> Result<()> {
+        let mut spaces: Vec<Space> = Vec::new();
+        for input in &self.inputs {
+            spaces.extend(input.segment.spaces()?);
+        }
+        spaces.extend(plan.fills.iter().map(|fill| fill.space));
+        spaces.retain(|space| !plan.dropped.contains(&space.id));
+        spaces.sort_unstable();
+        spaces.dedup();
+        let mut all = Vec::with_capacity(spaces.len());
+        let mut sources: Vec<Vec<Option<Vectors<'_>>>> = Vec::with_capacity(spaces.len());
+        for space in spaces {
+            let source = |input: &Input<'a>| input.segment.vectors(space.id);
+            let source: Vec<_> = self.inputs.iter().map(source).collect::<Result<_>>()?;
+            let fill = plan.fills.iter().find(|fill| fill.space == space);
+            let mut rows = Vec::new();
+            for (number, text) in texts.iter().enumerate() {
+                let Some(at) = text else { continue };
+                let text = || self.segment(*at).text(at.row);
+                let has = carried(&source, space, *at).is_some()
+                    || match fill {
+                        Some(fill) => fill.every || (fill.code)(text()?).is_some(),
+                        None => false,
+                    };
+                if has {
+                    rows.push(number as u32);
+                }
+            }
+            all.push(Codes { space, rows, bytes: Vec::new() });
+            sources.push(source);
+        }
+        let spaces: Vec<Space> = all.iter().map(|codes| codes.space).collect();
+        vectors::write(frame, &all, |codes, place, code| {
+            let number = codes.rows.get(place).map_or(0, |row| *row as usize);
+            let Some(at) = texts.get(number).copied().flatten() else { return Ok(()) };
+            let source = spaces.iter().position(|space| *space == codes.space);
+            let source = source.and_then(|at| sources.get(at)).map_or(&[][..], Vec::as_slice);
+            let fill = plan.fills.iter().find(|fill| fill.space == codes.space);
+            match (carried(source, codes.space, at), fill) {
+                (Some(own), _) => code.extend_from_slice(own),
+                (None, Some(fill)) => {
+                    let text = self.segment(at).text(at.row)?;
+                    code.extend((fill.code)(text).unwrap_or_default());
+                }
+                (None, None) => {}
+            }
+            Ok(())
+        })
     }
 
     /// The sums of the inputs' counts, less what the records count that are left out; notes whose
@@ -564,7 +660,7 @@ impl<'a> Merge<'a> {
             if let Some(kind) = kind {
                 g.count(kind, corpus, 0, terms.len() as i64);
             }
-            let text = Text { corpus, text: "", terms: &terms, keywords: &[] };
+            let text = Text { corpus, text: "", terms: &terms, keywords: &[], codes: &[] };
             gather.add(number as u32, &text, i64::from(kind.is_some()));
         }
         // Keywords are no text: no rule made them, and they stand behind every corpus.

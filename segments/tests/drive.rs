@@ -44,14 +44,7 @@ fn large() -> &'static [u8] {
 
 fn merged(inputs: &[&Segment], horizon: i64, anew: bool) {
     let beside = BTreeSet::from([0xb2]);
-    let plan = Plan {
-        inputs,
-        ends: &[],
-        beside: &beside,
-        horizon,
-        moved: None,
-        without: &BTreeSet::new(),
-    };
+    let plan = Plan { beside: &beside, horizon, ..Plan::of(inputs) };
     let identity = Identity { store: samples::STORE, segment: 9, born: 9 };
     let mut bytes = Vec::new();
     let mut retext = |_: &Segment, _: u32, text: &str| {

@@ -70,6 +70,7 @@ fn manifest(segments: &[(String, Vec<u8>); 2]) -> Manifest {
         recorded: T + 60_000_000,
         features: Features::default(),
         text: TextRule { tokenizer: "words".into(), version: 1, stem: true },
+        spaces: Vec::new(),
         kept_since: None,
         segments: vec![
             SegmentEntry {

@@ -9,8 +9,8 @@ use std::path::Path;
 
 use packset_segments::merge::{GONE, Moved, Plan, merge, rebuild};
 use packset_segments::{
-    Builder, Bytes, Ended, Flags, Identity, KEYWORDS, NULL, Reason, Row, Segment, Text, check,
-    key_of, tag,
+    Builder, Bytes, Ended, Flags, Identity, KEYWORDS, NULL, Reason, Row, Segment, Space, Text,
+    check, key_of, tag,
 };
 
 use crate::samples::{STORE, T};
@@ -108,6 +108,38 @@ impl Clone for History {
     }
 }
 
+/// Two spaces: one in which every text has a code, one in which every other text has one.
+const SPACES: [Space; 2] = [Space { id: 7, dims: 3 }, Space { id: 1 << 90, dims: 70 }];
+
+/// The codes of a text, from its bytes alone.
+fn codes_of(text: &str) -> Vec<(Space, Vec<u8>)> {
+    let sum = text.bytes().fold(0u32, |sum, byte| sum.wrapping_mul(31).wrapping_add(byte.into()));
+    let code = |space: Space| {
+        let numbers = (0..space.dims).map(|at| ((sum >> (at % 24)) as f32).sin());
+        (space, space.code(&numbers.collect::<Vec<f32>>()))
+    };
+    let [every, some] = SPACES;
+    std::iter::once(code(every)).chain((sum % 2 == 0).then(|| code(some))).collect()
+}
+
+/// Every text of a segment has the codes that it was written with, and no other row has any.
+fn codes(segment: &Segment, what: &str) {
+    for space in SPACES {
+        let vectors = segment.vectors(space.id).unwrap();
+        let mut count = 0;
+        for row in 0..segment.rows() {
+            let owns = segment.flags(row).contains(Flags::OWNER);
+            let texts = codes_of(segment.text(row).unwrap()).into_iter();
+            let wanted = texts.filter(|(found, _)| owns && *found == space).map(|(_, code)| code);
+            let place = vectors.and_then(|vectors| vectors.place(row));
+            let found = place.and_then(|place| vectors?.code(place)).map(<[u8]>::to_vec);
+            assert_eq!(found, wanted.last(), "{what}: the code of row {row}");
+            count += usize::from(place.is_some());
+        }
+        assert_eq!(vectors.map_or(0, |vectors| vectors.len()), count, "{what}");
+    }
+}
+
 impl History {
     pub fn recorded(&self) -> i64 {
         self.recorded
@@ -154,7 +186,8 @@ impl History {
                 let keywords: Vec<&str> = keywords.iter().map(String::as_str).collect();
                 let terms = terms_of(text.as_deref().unwrap_or_default());
                 let corpus = corpus_of(of.kind);
-                let text = Text { corpus, text: "", terms: &terms, keywords: &keywords };
+                let keywords = &keywords;
+                let text = Text { corpus, text: "", terms: &terms, keywords, codes: &[] };
                 builder.recount(of.kind, of.text.is_some().then_some(&text), change);
             };
             if was && (!same || !counted || old.kind != new.kind) {
@@ -176,6 +209,8 @@ impl History {
         let keywords = keywords_of(&text);
         let keywords: Vec<&str> = keywords.iter().map(String::as_str).collect();
         let terms = terms_of(&text);
+        let codes = codes_of(&text);
+        let codes: Vec<(Space, &[u8])> = codes.iter().map(|(at, code)| (*at, &code[..])).collect();
         let columns: Vec<(u16, i64)> = TAGS.into_iter().zip(new.columns.iter().copied()).collect();
         builder.push(&Row {
             id,
@@ -188,7 +223,13 @@ impl History {
             flags: new.flags,
             columns: &columns,
             keys: &[key_of(&id.to_be_bytes())],
-            text: own.then_some(Text { corpus, text: &text, terms: &terms, keywords: &keywords }),
+            text: own.then_some(Text {
+                corpus,
+                text: &text,
+                terms: &terms,
+                keywords: &keywords,
+                codes: &codes,
+            }),
         });
         self.model.entry(id).or_default().push(new);
     }
@@ -303,6 +344,7 @@ impl History {
         for segment in &self.segments {
             check::check(segment).unwrap_or_else(|error| panic!("{what}: {error}"));
             self.postings(segment, what);
+            codes(segment, what);
         }
         self.sums(what);
     }
@@ -388,14 +430,7 @@ impl History {
         let named = self.identity();
         for history in [&*self, &other] {
             let inputs: Vec<&Segment> = history.segments.iter().collect();
-            let plan = Plan {
-                inputs: &inputs,
-                ends: &[],
-                beside: &BTreeSet::new(),
-                horizon: i64::MIN,
-                moved: None,
-                without,
-            };
+            let plan = Plan { without, ..Plan::of(&inputs) };
             let mut bytes = Vec::new();
             let moved = merge(&plan, named, &mut bytes).unwrap();
             let run = 0..history.segments.len();
@@ -459,14 +494,7 @@ impl History {
                 others.map(|number| self.segments[number].identity().segment).collect()
             }
         };
-        let plan = Plan {
-            inputs: &inputs,
-            ends: &ends,
-            beside: &beside,
-            horizon,
-            moved,
-            without: &BTreeSet::new(),
-        };
+        let plan = Plan { ends: &ends, beside: &beside, horizon, moved, ..Plan::of(&inputs) };
         let mut bytes = Vec::new();
         let moved = merge(&plan, identity, &mut bytes).unwrap();
         // Twice the same bytes: no map's order leaks into a file.
@@ -567,15 +595,7 @@ impl History {
     pub fn rebuild_is_a_merge(&mut self) {
         let identity = self.identity();
         let inputs: Vec<&Segment> = self.segments.iter().collect();
-        let beside = BTreeSet::new();
-        let plan = Plan {
-            inputs: &inputs,
-            ends: &[],
-            beside: &beside,
-            horizon: i64::MIN,
-            moved: None,
-            without: &BTreeSet::new(),
-        };
+        let plan = Plan::of(&inputs);
         let (mut merged, mut rebuilt) = (Vec::new(), Vec::new());
         merge(&plan, identity, &mut merged).unwrap();
         let mut retext = |segment: &Segment, row: u32, text: &str| {

@@ -34,7 +34,7 @@ pub fn row<'a>(id: u128, recorded: i64) -> Row<'a> {
 
 /// A text of corpus 1.
 pub fn text<'a>(text: &'a str, terms: &'a [&'a str], keywords: &'a [&'a str]) -> Text<'a> {
-    Text { corpus: 1, text, terms, keywords }
+    Text { corpus: 1, text, terms, keywords, codes: &[] }
 }
 
 /// Writes a builder as the segment `segment`.
@@ -101,14 +101,8 @@ pub fn small() -> Vec<u8> {
     let newer = open(&write(newer, 0xd4, 4));
 
     let beside = BTreeSet::from([0xa1 << 100 | 1, 0xb2]);
-    let plan = Plan {
-        inputs: &[&older, &newer],
-        ends: &[],
-        beside: &beside,
-        horizon: i64::MIN,
-        moved: None,
-        without: &BTreeSet::new(),
-    };
+    let inputs = [&older, &newer];
+    let plan = Plan { beside: &beside, ..Plan::of(&inputs) };
     let mut bytes = Vec::new();
     merge(&plan, Identity { store: STORE, segment: 0xe5, born: 5 }, &mut bytes).unwrap();
     assert!(bytes.len() <= 4096, "{}", bytes.len());

@@ -20,7 +20,7 @@ use crate::graph::{Edges, activation, fire};
 use crate::pack::record::{self, Record};
 use crate::pack::{self, Place, Snapshot, Transaction, View};
 use crate::search::panel::Panel;
-use crate::search::{self, Found, Hit, Query, Rank};
+use crate::search::{self, Found, Hit, Query, Rank, Towards};
 use crate::text::Tokenizer;
 use crate::time::Micros;
 
@@ -130,23 +130,24 @@ impl Woken {
 const ASKED: usize = 16;
 
 /// The claims that a cue activates: the first hits of the default search, and what energy reaches
-/// from them over two hops of links, as a [`persona`] weighs them. A cue may bring its vector. Reads only what is reached.
+/// from them over two hops of links, as a [`persona`] weighs them. A cue may bring its
+/// vectors. Reads only what is reached.
 ///
 /// # Errors
 /// The pack's.
 pub fn wake(
     snapshot: &Snapshot,
-    cue: (&str, Option<&[f32]>),
+    cue: (&str, &[Towards]),
     panel: Panel,
     persona: Option<&str>,
     now: Micros,
 ) -> Result<Woken, pack::Error> {
-    let (cue, vector) = cue;
+    let (cue, towards) = cue;
     let view = View::now(now);
     let query =
         Query { text: cue, limit: ASKED, view, rank: Rank::Fused, kind: None, set: None, panel };
     let mut tokenizer = Tokenizer::new(snapshot.manifest().text.stem);
-    let found = search::search_beside(Some(snapshot), &mut tokenizer, &query, &[], vector)?.0;
+    let found = search::search_beside(Some(snapshot), &mut tokenizer, &query, &[], towards)?.0;
     let hits: Vec<Hit> = found.into_iter().filter_map(Found::into_claim).collect();
     let mut claims: BTreeMap<String, Record> = BTreeMap::new();
     let mut woken = Woken::default();

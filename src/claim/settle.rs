@@ -228,6 +228,21 @@ fn rewrites(transaction: &mut Transaction<'_>, claim: &Record) -> Result<Vec<Rec
     Ok(found)
 }
 
+/// The fields that [`Claim::of`] and [`is_live`] look at: a write reads dozens of neighbours and
+/// changes a few.
+const SEEN: [&str; 10] = [
+    "id",
+    "kind",
+    "text",
+    "entities",
+    "links",
+    "link_weights",
+    "link_weights_by",
+    "review",
+    "valid_to",
+    "tombstone",
+];
+
 /// What the graph rules see of a transaction: its live claims.
 pub(super) struct Live<'t, 'a>(pub(super) &'t Transaction<'a>);
 
@@ -236,7 +251,8 @@ impl Claims for Live<'_, '_> {
 
     fn claim(&self, id: &str) -> Result<Option<Rc<Claim>>, pack::Error> {
         let now = self.0.now();
-        let live = self.0.get(id)?.filter(|record| is_live(record, now));
+        let known = self.0.get_fields(id, &SEEN)?;
+        let live = known.filter(|record| is_live(record, now));
         Ok(live.as_ref().and_then(Claim::of).map(Rc::new))
     }
 }
@@ -250,8 +266,10 @@ fn link(
     let now = transaction.now();
     let Some(node) = Claim::of(claim) else { return Ok(()) };
     let mut found: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    const NEAR: [&str; 6] = ["id", "text", "entities", "set", "valid_to", "tombstone"];
     for topic in about {
-        for other in transaction.newest_with_key(topic_key(claim, topic), CANDIDATES)? {
+        let key = topic_key(claim, topic);
+        for other in transaction.newest_fields_with_key(key, CANDIDATES, &NEAR)? {
             let id = record::id(&other).to_owned();
             let near = id != record::id(claim) && is_live(&other, now);
             if near && set_of(&other) == set_of(claim) {

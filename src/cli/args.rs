@@ -156,6 +156,9 @@ pub enum Verb {
     /// Read every byte of a workspace and say what is damaged
     #[command(after_long_help = VERIFY_END)]
     Verify(Scope),
+    /// List, fetch, choose and check the models that find claims by meaning
+    #[command(after_long_help = MODEL_END)]
+    Model(Model),
     /// Answer requests over HTTP, for tools that need it
     #[command(after_long_help = SERVE_END)]
     Serve(Serve),
@@ -715,6 +718,60 @@ pub struct Compact {
     /// Drop versions that ended longer ago than this: 36h, 90d, 52w [default: keep all]
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     pub keep: Option<Duration>,
+}
+
+/// `model`.
+#[derive(Debug, clap::Args)]
+pub struct Model {
+    /// What to do but list them.
+    #[command(subcommand)]
+    pub what: Option<ModelVerb>,
+}
+
+/// What `model` does.
+#[derive(Debug, Subcommand)]
+pub enum ModelVerb {
+    /// The models that are known, and which are here
+    List,
+    /// Fetch a model, and the library that runs it
+    Pull(Pull),
+    /// Say which model the pack is to use
+    Use(Use),
+    /// Try a model on texts whose likeness is known
+    Check(Check),
+}
+
+/// `model pull`.
+#[derive(Debug, clap::Args)]
+pub struct Pull {
+    /// Where to fetch from [default: HF_ENDPOINT, else the public hub]
+    #[arg(long, value_name = "URL", value_parser = filled)]
+    pub mirror: Option<String>,
+    /// Fetch ONNX Runtime even if one is found [default: if none is found]
+    #[arg(long, conflicts_with = "no_runtime")]
+    pub runtime: bool,
+    /// Do not fetch ONNX Runtime
+    #[arg(long)]
+    pub no_runtime: bool,
+    /// The model
+    #[arg(value_name = "NAME", value_parser = filled)]
+    pub name: String,
+}
+
+/// `model use`.
+#[derive(Debug, clap::Args)]
+pub struct Use {
+    /// The model; `static` is the built-in table, `none` leaves words alone
+    #[arg(value_name = "NAME", value_parser = filled)]
+    pub name: String,
+}
+
+/// `model check`.
+#[derive(Debug, clap::Args)]
+pub struct Check {
+    /// The model [default: the one in use]
+    #[arg(value_name = "NAME", value_parser = filled)]
+    pub name: Option<String>,
 }
 
 /// `serve`.

@@ -279,6 +279,22 @@ pub(super) const VERIFY_END: &str = ends_with!(
   packset verify --all"
 );
 
+pub(super) const MODEL_END: &str = ends_with!(
+    "  packset model
+  packset model pull bge-small
+  packset model pull --mirror https://models.example.org minilm
+  packset model use bge-small
+  packset model check
+
+`list` prints name, kind, dimensions, size, licence, whether it is in use, and
+where it lies. `pull` is the only verb that fetches anything, and nothing does
+with LJOS_OFFLINE or HF_HUB_OFFLINE set. It goes on where an earlier pull broke
+off, and every file is checked before it is used. A mirror has the files as the
+hub has them (REPOSITORY/resolve/REVISION/PATH), the library in lib/, and may
+have a list SHA256SUMS at its root. `check` exits 1 if the model is not here,
+cannot be run, or fails."
+);
+
 pub(super) const SERVE_END: &str = ends_with!(
     "  packset serve
   packset serve --port 0

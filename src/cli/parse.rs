@@ -295,7 +295,7 @@ mod tests {
 
     #[test]
     fn every_verb_takes_what_it_should() {
-        let lines: [&[&str]; 19] = [
+        let lines: [&[&str]; 23] = [
             &["prefer", "--workspace", "w", "t"],
             &["search", "--as-of", "t", "--known-at", "t", "--kind", "k", "--set", "s", "q", "q"],
             &["atoms", "--as-of", "t", "--known-at", "t", "--kind", "k", "w"],
@@ -315,6 +315,10 @@ mod tests {
             &["sweep", "--all"],
             &["doctor", "--fix"],
             &["ensure"],
+            &["model"],
+            &["model", "pull", "--mirror", "http://h", "--runtime", "m"],
+            &["model", "use", "static"],
+            &["model", "check"],
         ];
         for line in lines {
             verb(line);
@@ -357,7 +361,7 @@ mod tests {
     fn long_help_has_examples_and_codes_and_short_help_is_short() {
         let verbs: Vec<String> =
             Args::command().get_subcommands().map(|verb| verb.get_name().to_owned()).collect();
-        assert_eq!(verbs.len(), 49);
+        assert_eq!(verbs.len(), 50);
         for verb in &verbs {
             let long = shown(&[verb, "--help"]);
             assert!(long.contains("Examples:\n  packset "), "{verb}");

@@ -27,6 +27,9 @@ const BAR_PERIOD: Duration = Duration::from_millis(100);
 /// Width of the progress bar's filled part, in columns; with the counts it fits 80.
 const BAR_COLUMNS: u64 = 30;
 
+/// The same for one file, whose megabytes and rate stand behind it: they fit 80 with a name of 26.
+const FILE_COLUMNS: usize = 20;
+
 const DIM: &str = "\u{1b}[2m";
 const ACCENT: &str = "\u{1b}[36m";
 const PLAIN: &str = "\u{1b}[0m";
@@ -241,6 +244,33 @@ impl Ui {
         let width = BAR_COLUMNS as usize;
         // Return to the first column and erase what stood there before.
         let _ = write!(self.err, "\r\u{1b}[K{what} [{bar:<width$}] {done}/{total}");
+        let _ = self.err.flush();
+        self.bar_drawn = Some(Instant::now());
+    }
+
+    /// Draws how much of a file has come, as [`Ui::progress`] draws: per cent, megabytes, and
+    /// megabytes a second at `rate` bytes a second.
+    pub fn transfer(&mut self, what: &str, done: u64, total: Option<u64>, rate: f64) {
+        let due = self.bar_drawn.is_none_or(|drawn| drawn.elapsed() >= BAR_PERIOD);
+        if !self.err_is.terminal || !(due || total == Some(done)) {
+            return;
+        }
+        let mb = |bytes: f64| bytes / 1e6;
+        let (done_mb, rate) = (mb(done as f64), mb(rate));
+        let what = visible(what);
+        let drawn = match total {
+            Some(total) => {
+                let part = done.min(total) as f64 / total.max(1) as f64;
+                let bar = "#".repeat((part * FILE_COLUMNS as f64) as usize);
+                let (percent, total) = ((part * 100.0) as u32, mb(total as f64));
+                format!(
+                    "{what} [{bar:<FILE_COLUMNS$}] {percent:>3}% {done_mb:.1}/{total:.1} MB \
+                     {rate:.1} MB/s"
+                )
+            }
+            None => format!("{what} {done_mb:.1} MB {rate:.1} MB/s"),
+        };
+        let _ = write!(self.err, "\r\u{1b}[K{drawn}");
         let _ = self.err.flush();
         self.bar_drawn = Some(Instant::now());
     }
@@ -479,6 +509,21 @@ pub(crate) mod tests {
         ui.note("odd line");
         let bar = format!("\r\u{1b}[Kimporting [{}{}] 1/2", "#".repeat(15), " ".repeat(15));
         assert_eq!(err.text(), format!("{bar}\r\u{1b}[Kodd line\n"), "the second is too soon");
+    }
+
+    #[test]
+    fn a_file_that_comes_is_drawn_in_megabytes() {
+        let (mut ui, _, err) = caught(PIPE);
+        ui.transfer("onnx/model.onnx", 1, Some(2), 1.0);
+        assert_eq!(err.text(), "");
+        let (mut ui, _, err) = caught(TERMINAL);
+        ui.transfer("a\u{202e}", 8_500_000, Some(34_000_000), 5_140_000.0);
+        ui.progress_done();
+        let bar = "[#####               ]  25% 8.5/34.0 MB 5.1 MB/s";
+        assert_eq!(err.text(), format!("\r\u{1b}[Ka<U+202E> {bar}\r\u{1b}[K"));
+        let (mut ui, _, err) = caught(TERMINAL);
+        ui.transfer("a", 250_000, None, 0.0);
+        assert_eq!(err.text(), "\r\u{1b}[Ka 0.2 MB 0.0 MB/s", "0.25 rounds to even");
     }
 
     #[test]

@@ -29,6 +29,8 @@ pub fn run(context: &mut Context<'_>, args: &Atoms) -> Result<Exit, Failure> {
     let Some(snapshot) = context.snapshot(&name)? else { return Ok(Exit::Done) };
     context.mind_the_gap(&json!({ "kept_since": gap(&snapshot, &view) }));
     let ui = &mut *context.ui;
-    atoms::each(&snapshot, &view, args.kind.as_deref(), |record| ui.json(&Value::Object(record)))?;
+    atoms::each(&snapshot, &view, args.kind.as_deref(), |place, record| {
+        ui.json(&Value::Object(atoms::whole(&snapshot, place, record)?))
+    })?;
     Ok(Exit::Done)
 }

@@ -69,7 +69,7 @@ pub fn run(context: &mut Context<'_>, args: &Export) -> Result<Exit, Failure> {
 /// Exports the claims that a writer lists. Records of other kinds stay where they are: no request
 /// lists them all.
 fn from_writer(context: &mut Context<'_>, name: &str, dir: &Path) -> Result<Exit, Failure> {
-    let given = Given::of([("workspace", json!(name))]);
+    let given = Given::of([("workspace", json!(name)), ("embedding", json!("own"))]);
     let answer = context.ask(&route::ATOMS, given)?;
     home::make_directories(context.vfs.as_ref(), dir)?;
     let path = dir.join(format!("{}.jsonl", home::encode(name)));

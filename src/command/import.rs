@@ -63,6 +63,18 @@ enum Outcome {
     Ready(String, Box<Prepared>),
 }
 
+impl Outcome {
+    /// The same, with the text's vector from the static table if `wanted`.
+    fn with_meaning(self, wanted: bool) -> Self {
+        match self {
+            Self::Ready(name, prepared) => {
+                Self::Ready(name, Box::new(prepared.with_meaning(wanted)))
+            }
+            other => other,
+        }
+    }
+}
+
 #[derive(Default)]
 struct Tally {
     stored: u64,
@@ -303,7 +315,7 @@ impl Job {
     /// Works out the lines of a batch on all cores. Blank ones come to nothing.
     fn outcomes(&self, context: &Context<'_>, batch: &Batch) -> Vec<(u64, Outcome)> {
         let now = context.clock.now();
-        let stem = context.stem();
+        let (stem, meaning) = (context.stem(), context.meaning());
         let ids = &context.ids;
         let outcomes: Vec<Option<(u64, Outcome)>> = batch
             .lines
@@ -320,7 +332,8 @@ impl Job {
                         let line = trimmed(batch.line(line));
                         (!line.is_empty()).then(|| {
                             let id = ids.fresh(now);
-                            (*number, self.work_out(line, &mut record, id, now, &mut tokenizer))
+                            let outcome = self.work_out(line, &mut record, id, now, &mut tokenizer);
+                            (*number, outcome.with_meaning(meaning))
                         })
                     })
                     .collect();

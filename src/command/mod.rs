@@ -34,6 +34,7 @@ pub mod log;
 pub mod mcp;
 #[cfg(unix)]
 pub mod migrate_home;
+pub mod model;
 pub mod pin;
 pub mod place;
 pub mod proposals;

@@ -94,6 +94,7 @@ fn dispatch(context: &mut Context<'_>, verb: Verb) -> Result<Exit, Failure> {
         Verb::Purge(args) => command::purge::run(context, &args),
         Verb::Compact(args) => command::compact::run(context, &args),
         Verb::Verify(args) => command::verify::run(context, &args),
+        Verb::Model(args) => command::model::run(context, &args),
         Verb::Port => command::url::port(context),
         Verb::Url => command::url::run(context),
         Verb::Where(args) => command::place::run(context, &args),

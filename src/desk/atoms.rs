@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::Instant;
 
+use packset_segments::manifest::SpaceEntry;
 use serde_json::{Value, json};
 
 use super::refusal::of_change;
@@ -11,7 +12,7 @@ use crate::atom::{Kind, Refusal, SCHEMA, admit, is_accession};
 use crate::claim::{self, Written, proposals};
 use crate::cli::{Failure, FailureKind};
 use crate::pack::record::{self, Record};
-use crate::pack::{Committed, Snapshot, View};
+use crate::pack::{Committed, Place, Snapshot, Transaction, View};
 use crate::text::Tokenizer;
 
 /// The number of the commit that did it.
@@ -50,12 +51,17 @@ pub fn post(desk: &Desk, given: Given) -> Result<Value, Failure> {
             .commit(&store, move |transaction| Ok(proposals::hold(transaction, record, &ids)?))?;
         return Err(proposals::Held(held).into());
     }
-    if let Some(vector) = vector_of(desk, &record, &name)? {
-        record.insert("embedding".into(), vector);
+    let vector = vector_of(desk, &record, &name)?;
+    if vector.is_some() {
+        // What an encoder says takes the place of what a client said.
+        record.shift_remove("embedding");
     }
     let cap = desk.live_cap()?;
     let prepared = Instant::now();
     let ((written, forgot), committed) = desk.commit(&store, move |transaction| {
+        if let Some(vector) = &vector {
+            vector.bring(transaction);
+        }
         let mut tokenizer = Tokenizer::new(transaction.snapshot().manifest().text.stem);
         let claim = claim::prepare(&mut record, &workspace, id, now, &mut tokenizer)
             .map_err(claim::Error::from)?;
@@ -80,15 +86,29 @@ pub fn post(desk: &Desk, given: Given) -> Result<Value, Failure> {
 ///
 /// # Errors
 /// The first rule that the claim breaks.
-fn vector_of(desk: &Desk, claim: &Record, name: &str) -> Result<Option<Value>, Refusal> {
+fn vector_of(desk: &Desk, claim: &Record, name: &str) -> Result<Option<Vector>, Refusal> {
     let wanted = Kind::of(claim).is_some_and(|kind| !kind.is_mail());
-    if !wanted || !desk.encoders.are_there() {
+    if !wanted || !desk.encoders().are_there() {
         return Ok(None);
     }
     let mut claim = claim.clone();
     admit(&mut claim, name)?;
     let text = record::string(&claim, "text").unwrap_or_default();
-    Ok(desk.encoders.vector(text, false).map(|vector| json!(vector)))
+    let encoded = desk.encode(text, false);
+    Ok(encoded.map(|(space, numbers)| Vector { space, text: text.to_owned(), numbers }))
+}
+
+/// The vector of a text, in the space of the model in use.
+struct Vector {
+    space: SpaceEntry,
+    text: String,
+    numbers: Vec<f32>,
+}
+
+impl Vector {
+    fn bring(&self, transaction: &mut Transaction<'_>) {
+        transaction.bring(&self.space, &self.text, &self.numbers);
+    }
 }
 
 /// A record as the answer to its own change shows it: its vector would only be in the way.
@@ -112,10 +132,12 @@ pub fn list(desk: &Desk, given: Given) -> Result<Value, Failure> {
     let mut atoms = Vec::new();
     if let Some(snapshot) = desk.snapshot(&name)? {
         answer.extend(gap(&snapshot, &view).map(|since| ("kept_since".into(), since.into())));
-        let bare = given.text("embedding").as_deref() == Some("omit");
-        each(&snapshot, &view, given.text("kind").as_deref(), |mut record| {
-            if bare {
-                record.shift_remove("embedding");
+        let vectors = given.text("embedding");
+        each(&snapshot, &view, given.text("kind").as_deref(), |place, mut record| {
+            match vectors.as_deref() {
+                Some("omit") => drop(record.shift_remove("embedding")),
+                Some("own") => {}
+                _ => record = whole(&snapshot, place, record)?,
             }
             atoms.push(Value::Object(record));
             Ok(())
@@ -125,12 +147,16 @@ pub fn list(desk: &Desk, given: Given) -> Result<Value, Failure> {
     Ok(answer.into())
 }
 
-/// A record as a listing shows it: with a place for its vector, which an answer about one leaves
-/// out.
-fn whole(record: Record) -> Record {
-    let mut record = claim::shown(record);
-    record.entry("embedding").or_insert(Value::Null);
-    record
+/// A record with its vector, or a place for it: its own, or what the model in use made of its
+/// text.
+///
+/// # Errors
+/// Damaged bytes.
+pub fn whole(snapshot: &Snapshot, place: Place, mut record: Record) -> Result<Record, Failure> {
+    if record.get("embedding").is_none_or(Value::is_null) {
+        record.insert("embedding".into(), json!(snapshot.embedding(place)?));
+    }
+    Ok(record)
 }
 
 /// Hands on every claim, or every record of a kind, that a view shows, as an answer shows it.
@@ -141,7 +167,7 @@ pub fn each(
     snapshot: &Snapshot,
     view: &View,
     kind: Option<&str>,
-    mut with: impl FnMut(Record) -> Result<(), Failure>,
+    mut with: impl FnMut(Place, Record) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
     for place in snapshot.shown(view) {
         let its = snapshot.segment(place).kind(place.row)?;
@@ -150,7 +176,7 @@ pub fn each(
             None => Kind::named(its).is_some(),
         };
         if wanted {
-            let mut record = whole(snapshot.record(place)?);
+            let mut record = claim::shown(snapshot.record(place)?);
             if let Some(Value::Array(links)) = record.get_mut("links") {
                 // A link to a claim that is gone leads nowhere.
                 links.retain(|link| {
@@ -159,7 +185,7 @@ pub fn each(
                     peer.is_some_and(|peer| snapshot.live(peer, view))
                 });
             }
-            with(record)?;
+            with(place, record)?;
         }
     }
     Ok(())
@@ -181,10 +207,13 @@ pub fn show(desk: &Desk, given: Given) -> Result<Value, Failure> {
             true => snapshot.version(key, &view),
             false => snapshot.current(key),
         };
-        found = place.map(|place| snapshot.record(place)).transpose()?;
+        if let Some(place) = place {
+            let record = claim::shown(snapshot.record(place)?);
+            found = Some(whole(&snapshot, place, record)?);
+        }
     }
     match found.filter(|record| record::id(record) == id) {
-        Some(record) => Ok(json!({ "workspace": name, "record": whole(record) })),
+        Some(record) => Ok(json!({ "workspace": name, "record": record })),
         None => Err(no_atom(&name, &id)),
     }
 }
@@ -229,13 +258,10 @@ pub fn update(desk: &Desk, given: Given) -> Result<Value, Failure> {
         _ => None,
     };
     let done = desk.commit_existing(&desk.store(&name)?, move |transaction| {
-        let changed = claim::update(transaction, &its, &fields);
-        let mut record = changed.map_err(|error| of_change(&whose, error))?;
-        if let Some(vector) = vector {
-            record.insert("embedding".into(), vector);
-            transaction.put(record.clone(), claim::keys(&record))?;
+        if let Some(vector) = &vector {
+            vector.bring(transaction);
         }
-        Ok(record)
+        claim::update(transaction, &its, &fields).map_err(|error| of_change(&whose, error))
     })?;
     changed(&name, &id, done)
 }

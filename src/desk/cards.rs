@@ -55,7 +55,8 @@ fn document(
     if claims {
         let mut claims: Vec<Value> = Vec::new();
         if let Some(snapshot) = &snapshot {
-            atoms::each(snapshot, &View::now(desk.clock.now()), None, |record| {
+            atoms::each(snapshot, &View::now(desk.clock.now()), None, |place, record| {
+                let record = atoms::whole(snapshot, place, record)?;
                 if set.is_none_or(|set| record::string(&record, "set") == Some(set.as_str())) {
                     claims.push(Value::Object(record));
                 }

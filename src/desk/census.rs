@@ -58,7 +58,7 @@ pub fn status(desk: &Desk, given: Given) -> Result<Value, Failure> {
         pin = cards::pinned(Some(&snapshot))?;
     }
     let total = |counts: &BTreeMap<String, u64>| counts.values().sum::<u64>();
-    let (embedder, reranks) = desk.encoders.status();
+    let (embedder, reranks) = desk.encoders().status();
     let mut status = json!({
         "home": home.to_string_lossy(),
         "version": env!("CARGO_PKG_VERSION"),

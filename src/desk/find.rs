@@ -1,5 +1,6 @@
 //! Searches, and what is behind their lists.
 
+use packset_segments::Space;
 use serde_json::{Map, Value, json};
 
 use super::atoms::no_atom;
@@ -8,11 +9,12 @@ use crate::atom::Kind;
 use crate::cards::{self, Card, SetName};
 use crate::claim::recall::{self, Hints};
 use crate::cli::{Failure, FailureKind};
+use crate::meaning;
 use crate::pack::record::{self, Record};
 use crate::pack::snapshot::{Snapshot, View};
 use crate::pack::transaction::knows;
 use crate::search::panel::{Diversify, Fuse, Panel};
-use crate::search::{self, CardHit, Found, Hit, Query, Rank, Ranked};
+use crate::search::{self, CardHit, Found, Hit, Query, Rank, Ranked, Towards};
 use crate::text::Tokenizer;
 
 /// Hits of a search that names no limit (observed).
@@ -51,7 +53,7 @@ fn rerank(desk: &Desk, text: &str, hits: &mut Vec<Value>, limit: usize) -> &'sta
         0 => "off",
         // One candidate cannot be reordered: no model need be asked.
         1 => "settled",
-        _ => match desk.encoders.scores(text, &texts) {
+        _ => match desk.encoders().scores(text, &texts) {
             None => "absent",
             Some(scores) => {
                 let mut order: Vec<(f64, Value)> =
@@ -114,17 +116,12 @@ pub fn search(desk: &Desk, given: Given) -> Result<Value, Failure> {
     }
     let cards = cards_of(desk, snapshot.as_deref(), set.as_deref(), &query.view)?;
     let mut tokenizer = Tokenizer::new(stem);
-    let vector = vector_of(desk, &mut tokenizer, &query);
-    if vector.is_some() {
-        answer["engine"] = "dense".into();
+    let towards = if limit > 0 { towards(desk, stem, &text) } else { Vec::new() };
+    if let Some(last) = towards.last() {
+        answer["engine"] = last.name.into();
     }
-    let (found, _) = search::search_beside(
-        snapshot.as_deref(),
-        &mut tokenizer,
-        &query,
-        &cards,
-        vector.as_deref(),
-    )?;
+    let (found, _) =
+        search::search_beside(snapshot.as_deref(), &mut tokenizer, &query, &cards, &towards)?;
     let mut hits: Vec<Value> = Vec::with_capacity(found.len());
     for found in found {
         hits.extend(match (found, &snapshot) {
@@ -159,12 +156,22 @@ fn cards_of(
     Ok(cards::beside(snapshot, pack.as_deref(), set.as_ref(), view)?)
 }
 
-/// The vector of a query, if an encoder answers. One of stop words finds nothing: no model need be
-/// asked about it.
-fn vector_of(desk: &Desk, tokenizer: &mut Tokenizer, query: &Query<'_>) -> Option<Vec<f32>> {
-    let asks = desk.encoders.are_there() && query.limit > 0;
-    let asks = asks && !tokenizer.collect(query.text).is_empty();
-    if asks { desk.encoders.vector(query.text, true) } else { None }
+/// The vectors of a query: by the static table, and by a model if an encoder answers. One of stop
+/// words finds nothing: no model need be asked about it.
+pub(super) fn towards(desk: &Desk, stem: bool, text: &str) -> Vec<Towards> {
+    let mut towards = Vec::new();
+    if Tokenizer::new(stem).collect(text).is_empty() {
+        return towards;
+    }
+    if desk.meaning() {
+        let vector = meaning::vector(text).to_vec();
+        towards.push(Towards { name: "static", space: meaning::space(), vector });
+    }
+    if let Some((entry, vector)) = desk.encode(text, true) {
+        let space = Space { id: entry.id.0, dims: entry.dims };
+        towards.push(Towards { name: "dense", space, vector });
+    }
+    towards
 }
 
 /// A hit with its record. The engine compares sets by a hash; here the name decides.
@@ -222,7 +229,7 @@ fn shown(hit: &Hit, record: &Record) -> Value {
         "rerank_score": null,
     });
     if let Some(cosine) = hit.cosine {
-        let dense = hit.ranks.iter().find(|ranked| ranked.ballot == "dense");
+        let dense = hit.ranks.iter().rev().find(|it| ["dense", "static"].contains(&it.ballot));
         shown["dense_rank"] = json!(dense.map(|ranked| ranked.rank));
         shown["cosine"] = ((f64::from(cosine) * 1e4).round() / 1e4).into();
     }
@@ -283,15 +290,10 @@ pub fn why(desk: &Desk, given: Given) -> Result<Value, Failure> {
     };
     let mut tokenizer = Tokenizer::new(snapshot.manifest().text.stem);
     let cards = cards_of(desk, Some(&snapshot), None, &view)?;
-    let vector = vector_of(desk, &mut tokenizer, &query);
+    let towards = towards(desk, snapshot.manifest().text.stem, &text);
     let mut mine = |query: &Query<'_>| {
-        let (found, _) = search::search_beside(
-            Some(&snapshot),
-            &mut tokenizer,
-            query,
-            &cards,
-            vector.as_deref(),
-        )?;
+        let (found, _) =
+            search::search_beside(Some(&snapshot), &mut tokenizer, query, &cards, &towards)?;
         let hits = found.into_iter().map(Found::into_claim).enumerate();
         let mut hits = hits.filter_map(|(at, hit)| Some((at, hit?)));
         Ok::<_, Failure>(hits.find(|(_, hit)| hit.version == version))

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use super::{Desk, Given};
+use super::{Desk, Given, find};
 use crate::claim::network::{self, Fired, Network, Woken};
 use crate::cli::Failure;
 use crate::graph::{activation, hubs as ranks, islands as communities};
@@ -95,8 +95,8 @@ pub fn activate(desk: &Desk, given: Given) -> Result<Value, Failure> {
     let woken = match desk.snapshot(&name)? {
         Some(snapshot) => {
             let now = desk.clock.now();
-            let vector = desk.encoders.vector(&cue, true);
-            let cue = (cue.as_str(), vector.as_deref());
+            let towards = find::towards(desk, snapshot.manifest().text.stem, &cue);
+            let cue = (cue.as_str(), &towards[..]);
             network::wake(&snapshot, cue, desk.panel()?, persona.as_deref(), now)?
         }
         None => Woken::default(),
@@ -122,7 +122,7 @@ pub fn activate(desk: &Desk, given: Given) -> Result<Value, Failure> {
         "seeds": woken.seeds.len(),
         "agreed_seeds": woken.agreed,
         "weak": woken.is_weak(),
-        "dense": desk.encoders.are_there(),
+        "dense": desk.encoders().are_there(),
         "hops": activation::HOPS,
         "fired": fired.changed,
         "held": fired.held,

@@ -31,9 +31,10 @@ pub mod route;
 use std::collections::HashMap;
 use std::io::Write;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
+use packset_segments::manifest::SpaceEntry;
 use packset_segments::vfs::Vfs;
 
 pub use self::given::Given;
@@ -47,7 +48,8 @@ use crate::encode::Encoders;
 use crate::pack::{Committed, Ground, IdSource, Record, Snapshot, Store, Transaction, View};
 use crate::place::{self, Workspace};
 use crate::review::parse_live_cap;
-use crate::search::panel::Panel;
+use crate::search::panel::{Fuse, Panel};
+use crate::settings::Model;
 use crate::time::Micros;
 
 /// How long a writer waits for another one, unless `PACKSET_LOCK_TIMEOUT_MS` says otherwise:
@@ -67,9 +69,15 @@ pub struct Desk {
     pub env: Env,
     /// Where new ids come from.
     pub ids: Arc<IdSource>,
-    /// What turns texts into vectors, if anything does.
-    pub encoders: Encoders,
+    encoders: Mutex<Option<Lent>>,
+    known: OnceLock<Option<Model>>,
     warm: Option<Warm>,
+}
+
+/// The encoders that are in use, and the model that the pack was set to when they were found.
+struct Lent {
+    chosen: Option<Model>,
+    encoders: Arc<Encoders>,
 }
 
 /// What a process that stays keeps between requests.
@@ -91,16 +99,69 @@ pub struct Stages {
 impl Desk {
     /// A desk for one request.
     pub fn new(vfs: Arc<dyn Vfs>, clock: Arc<dyn Clock>, env: Env, ids: Arc<IdSource>) -> Self {
-        let encoders = Encoders::find(&env, &*vfs, None);
-        Self { vfs, clock, env, ids, encoders, warm: None }
+        Self {
+            vfs,
+            clock,
+            env,
+            ids,
+            encoders: Mutex::default(),
+            known: OnceLock::new(),
+            warm: None,
+        }
     }
 
     /// A desk that answers many requests, several at a time.
     #[must_use]
     pub fn warm(mut self) -> Self {
-        self.encoders = Encoders::find(&self.env, &*self.vfs, None);
         self.warm = Some(Warm::default());
         self
+    }
+
+    /// What turns texts into vectors, if anything does. Looked for when it is first asked for; a
+    /// desk that stays looks again when the pack was set to another model since.
+    pub fn encoders(&self) -> Arc<Encoders> {
+        let mut lent = self.encoders.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(lent) = lent.as_ref().filter(|_| !self.is_warm()) {
+            return Arc::clone(&lent.encoders);
+        }
+        // No search and no write fails for an encoder's sake: what cannot be read sets nothing.
+        let chosen = self.chosen().unwrap_or_default();
+        if let Some(lent) = lent.as_ref().filter(|lent| lent.chosen == chosen) {
+            return Arc::clone(&lent.encoders);
+        }
+        let model = match &chosen {
+            Some(Model::Named(name)) => Some(name.as_str()),
+            Some(Model::Static | Model::None) | None => None,
+        };
+        let encoders = Arc::new(Encoders::find(&self.env, &*self.vfs, model));
+        *lent = Some(Lent { chosen, encoders: Arc::clone(&encoders) });
+        encoders
+    }
+
+    /// The model that the pack is set to, for an encoder to run; none where it is set to none, to
+    /// the table that is built in, or cannot be read.
+    pub fn model(&self) -> Option<String> {
+        match self.chosen() {
+            Ok(Some(Model::Named(name))) => Some(name),
+            _ => None,
+        }
+    }
+
+    /// What the pack is set to turn texts into vectors with; none if it never was.
+    ///
+    /// # Errors
+    /// What the pack says.
+    pub fn chosen(&self) -> Result<Option<Model>, Failure> {
+        if let Some(known) = self.known.get() {
+            return Ok(known.clone());
+        }
+        let pack = self.snapshot_of(&self.pack_store()?)?;
+        let chosen = Model::set_in(pack.as_deref())?;
+        // One request sees one setting, and reads it once.
+        if !self.is_warm() {
+            return Ok(self.known.get_or_init(|| chosen).clone());
+        }
+        Ok(chosen)
     }
 
     /// Whether it answers many requests.
@@ -159,6 +220,28 @@ impl Desk {
         }
     }
 
+    /// Whether texts have vectors from the static table: not with `PACKSET_STATIC=off`, and, where
+    /// that says nothing, not in a pack that is set to no model at all.
+    pub fn meaning(&self) -> bool {
+        match self.env.get("PACKSET_STATIC") {
+            Some(word) => !matches!(word, "off" | "0" | "no" | "false"),
+            None => !matches!(self.chosen(), Ok(Some(Model::None))),
+        }
+    }
+
+    /// The vector of a text, or of a query, and the space that it is of; none if no encoder
+    /// answers.
+    pub fn encode(&self, text: &str, query: bool) -> Option<(SpaceEntry, Vec<f32>)> {
+        let encoders = self.encoders();
+        if !encoders.are_there() {
+            return None;
+        }
+        // Asked first: what the child says of itself is what its vectors are held to.
+        let told = encoders.space();
+        let vector = encoders.vector(text, query)?;
+        Some((told.or_else(|| encoders.space())?.entry(), vector))
+    }
+
     /// Whether words are stemmed, as the environment has it.
     pub fn stem(&self) -> bool {
         !matches!(self.env.get("PACKSET_STEM"), Some("off" | "0" | "no" | "false"))
@@ -169,6 +252,10 @@ impl Desk {
     /// # Errors
     /// A waiting time that is no number.
     pub fn ground(&self) -> Result<Ground, Failure> {
+        self.ground_with(self.meaning())
+    }
+
+    fn ground_with(&self, meaning: bool) -> Result<Ground, Failure> {
         let wait = match self.env.get("PACKSET_LOCK_TIMEOUT_MS") {
             None => LOCK_WAIT,
             Some(text) => text.parse().map(Duration::from_millis).map_err(|_| {
@@ -189,6 +276,7 @@ impl Desk {
                 self.clock.now().format_ms()
             ),
             stem: self.stem(),
+            meaning,
         })
     }
 
@@ -205,7 +293,9 @@ impl Desk {
     /// # Errors
     /// As [`Desk::home`].
     pub fn pack_store(&self) -> Result<Store, Failure> {
-        Ok(Store::of_pack(self.ground()?, &self.home()?))
+        // What lies there is found by its id: no text of it needs a vector, and whether texts have
+        // one is read from it.
+        Ok(Store::of_pack(self.ground_with(false)?, &self.home()?))
     }
 
     /// The newest generation of a workspace; none if there is no such workspace.
@@ -294,8 +384,10 @@ impl Desk {
     /// # Errors
     /// A name that the panel does not know.
     pub fn panel(&self) -> Result<Panel, Failure> {
-        let mut panel = Panel::default();
         let named = |name: &str| self.env.get(name);
+        let blend = named("PACKSET_FUSE").is_none_or(|name| name == Fuse::Blend.name());
+        // A way that is named brings along what the known program does beside it.
+        let mut panel = if self.meaning() && blend { Panel::BEST } else { Panel::default() };
         let unknown =
             |name: &str, error: &dyn std::fmt::Display| Failure::usage(format!("{name}: {error}"));
         if let Some(value) = named("PACKSET_FUSE") {

@@ -165,7 +165,7 @@ route! { POST_ATOM "remember" POST "/v1/atoms" record => Write atoms::post,
  WORKSPACE] }
 route! { ATOMS "atoms" GET "/v1/atoms" => Read atoms::list,
 "The live claims, or those live at as_of."
-[WORKSPACE, AS_OF, KNOWN_AT, KIND, may("embedding", Type::Text, "`omit` leaves vectors out")] }
+[WORKSPACE, AS_OF, KNOWN_AT, KIND, may("embedding", Type::Text, "`omit` leaves vectors out, `own` those that were not written with the claim")] }
 route! { ATOM "show" GET "/v1/atoms/{id}" record => Read atoms::show,
 "One record, whatever its state."
 [WORKSPACE, ID, AS_OF, KNOWN_AT] }

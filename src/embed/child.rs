@@ -103,7 +103,7 @@ pub fn task(words: &[OsString]) -> Result<Task, Error> {
     Ok(if check { Task::Check(kind) } else { Task::Serve(kind) })
 }
 
-/// Does a task; `program` is the running program's file.
+/// Does a task.
 ///
 /// # Errors
 /// No model or no runtime that can be used, or input and output that fail.
@@ -111,7 +111,6 @@ pub fn run(
     vars: &Env,
     vfs: &dyn Vfs,
     task: Task,
-    program: Option<&Path>,
     input: &mut dyn BufRead,
     output: &mut dyn Write,
 ) -> Result<(), Error> {
@@ -124,7 +123,7 @@ pub fn run(
     };
     let threads = threads(vars, kind)?;
     let pair = pair_length(vars)?;
-    let runtime = runtime::load(&files::runtime(vars, vfs, program))?;
+    let runtime = runtime::load(&files::library(vars, vfs))?;
     let files::Found { model, dir } = files::locate(vars, vfs, kind)?;
     let graph = dir.join(files::GRAPH);
     std::thread::scope(|scope| {

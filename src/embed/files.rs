@@ -11,6 +11,8 @@ use packset_segments::vfs::{Kind as FileKind, Vfs};
 use super::Error;
 use super::models::{self, Kind, Model};
 use crate::cli::Env;
+use crate::fetch::cache::Cache;
+use crate::fetch::runtime;
 
 /// The graph, in a model's directory.
 pub const GRAPH: &str = "onnx/model.onnx";
@@ -26,17 +28,6 @@ pub struct Found {
     pub dir: PathBuf,
 }
 
-/// The directory of what was fetched: `PACKSET_EMBED_CACHE`, else `packset/embed` in
-/// `XDG_CACHE_HOME`, else in `~/.cache`.
-pub fn cache(vars: &Env) -> Option<PathBuf> {
-    // A relative XDG directory is to be ignored (XDG base directory specification).
-    let absolute = |name: &str| vars.path(name).filter(|path| path.is_absolute());
-    let named = vars.path("PACKSET_EMBED_CACHE").map(|path| here(vars, path));
-    let xdg = || absolute("XDG_CACHE_HOME").map(|dir| dir.join("packset/embed"));
-    let home = || absolute("HOME").map(|dir| dir.join(".cache/packset/embed"));
-    named.or_else(xdg).or_else(home)
-}
-
 /// A path against the directory the process is in.
 fn here(vars: &Env, path: &Path) -> PathBuf {
     match vars.cwd() {
@@ -45,29 +36,16 @@ fn here(vars: &Env, path: &Path) -> PathBuf {
     }
 }
 
-/// What the runtime's library is called here.
-pub fn library() -> String {
-    use std::env::consts::{DLL_PREFIX, DLL_SUFFIX};
-    format!("{DLL_PREFIX}onnxruntime{DLL_SUFFIX}")
-}
-
-/// The runtime's library: what `ORT_DYLIB_PATH` names, else the one in the cache, beside the
-/// program or in `lib` next to its directory; else its bare name, which the loader searches for.
-pub fn runtime(vars: &Env, vfs: &dyn Vfs, program: Option<&Path>) -> PathBuf {
-    if let Some(named) = vars.path("ORT_DYLIB_PATH") {
-        // A bare name is the loader's to find.
-        let bare = named.components().count() == 1 && !is_file(vfs, &here(vars, named));
-        return if bare { named.to_owned() } else { here(vars, named) };
-    }
-    let name = library();
-    let beside = program.and_then(Path::parent);
-    let places = [
-        cache(vars).map(|cache| cache.join("lib")),
-        beside.map(Path::to_owned),
-        beside.and_then(Path::parent).map(|dir| dir.join("lib")),
-    ];
-    let mut files = places.into_iter().flatten().map(|dir| dir.join(&name));
-    files.find(|file| is_file(vfs, file)).unwrap_or_else(|| name.into())
+/// The runtime's library: what `ORT_DYLIB_PATH` names, else where it is found
+/// ([`runtime::find`]), else its bare name, which the system's loader may know more places for.
+pub fn library(vars: &Env, vfs: &dyn Vfs) -> PathBuf {
+    let Some(named) = vars.path("ORT_DYLIB_PATH") else {
+        let found = runtime::find(vars, vfs).map(|found| found.path);
+        return found.unwrap_or_else(|| runtime::file_name().into());
+    };
+    // A bare name is the loader's to find.
+    let bare = named.components().count() == 1 && !is_file(vfs, &here(vars, named));
+    if bare { named.to_owned() } else { here(vars, named) }
 }
 
 /// The model of a kind that the environment means.
@@ -122,9 +100,9 @@ pub fn locate(vars: &Env, vfs: &dyn Vfs, kind: Kind) -> Result<Found, Error> {
     let own = vars.path("PACKSET_EMBED_MODEL_PATH").filter(|_| named);
     let dir = match own {
         Some(path) => here(vars, path),
-        None => match cache(vars) {
-            Some(cache) => cache.join("user").join(model.name),
-            None => return Err(missing(model, "any cache: HOME is not set")),
+        None => match Cache::of(vars) {
+            Ok(cache) => cache.model(model.name),
+            Err(error) => return Err(missing(model, &format!("any cache: {error}"))),
         },
     };
     if !matches!(vfs.kind(&dir), Ok(FileKind::Dir)) {
@@ -158,19 +136,6 @@ mod tests {
 
     fn env(vars: &[(&str, &str)]) -> Env {
         Env::new([""; 0], vars.iter().copied(), Some(Path::new("/here")))
-    }
-
-    #[test]
-    fn the_cache_is_where_it_is_named_then_xdg_then_home() {
-        let of = |vars: &[(&str, &str)]| cache(&env(vars)).map(|path| path.display().to_string());
-        assert_eq!(of(&[]), None);
-        assert_eq!(of(&[("HOME", "/h")]).as_deref(), Some("/h/.cache/packset/embed"));
-        let both = [("HOME", "/h"), ("XDG_CACHE_HOME", "/x")];
-        assert_eq!(of(&both).as_deref(), Some("/x/packset/embed"));
-        let relative = [("HOME", "/h"), ("XDG_CACHE_HOME", "x")];
-        assert_eq!(of(&relative).as_deref(), Some("/h/.cache/packset/embed"));
-        let named = [("HOME", "/h"), ("PACKSET_EMBED_CACHE", "c")];
-        assert_eq!(of(&named).as_deref(), Some("/here/c"));
     }
 
     #[test]
@@ -217,21 +182,15 @@ mod tests {
     }
 
     #[test]
-    fn the_library_is_looked_for_from_the_named_to_the_loader() {
-        let name = library();
-        let program = Path::new("/opt/p/bin/packset-embed");
+    fn a_library_that_is_named_is_not_passed_over() {
         let mut disk = Disk::default();
         let vars = env(&[("HOME", "/h")]);
-        let of = |vars: &Env, disk: &Disk| runtime(vars, disk, Some(program));
-        assert_eq!(of(&vars, &disk), PathBuf::from(&name));
-        for dir in ["/opt/p/lib", "/opt/p/bin", "/h/.cache/packset/embed/lib"] {
-            let file = Path::new(dir).join(&name);
-            disk.file(file.to_str().unwrap(), "");
-            assert_eq!(of(&vars, &disk), file);
-        }
-        let named = env(&[("HOME", "/h"), ("ORT_DYLIB_PATH", "/nowhere/lib.so")]);
-        assert_eq!(of(&named, &disk), Path::new("/nowhere/lib.so"));
-        let bare = env(&[("ORT_DYLIB_PATH", "libonnxruntime.so.1")]);
-        assert_eq!(of(&bare, &disk), Path::new("libonnxruntime.so.1"));
+        let file = Path::new("/h/.cache/packset/embed/lib").join(runtime::file_name());
+        disk.file(file.to_str().unwrap(), "");
+        assert_eq!(library(&vars, &disk), file);
+        let of = |named: &str| library(&env(&[("HOME", "/h"), ("ORT_DYLIB_PATH", named)]), &disk);
+        assert_eq!(of("/nowhere/lib.so"), Path::new("/nowhere/lib.so"));
+        assert_eq!(of("lib/own.so"), Path::new("/here/lib/own.so"));
+        assert_eq!(of("libonnxruntime.so.1"), Path::new("libonnxruntime.so.1"));
     }
 }

@@ -401,9 +401,9 @@ pub static MODELS: &[Model] = &[
 /// The model of a name, an alias or a repository; case does not count.
 pub fn find(name: &str) -> Option<&'static Model> {
     let is = |its: &&str| !its.is_empty() && its.eq_ignore_ascii_case(name.trim());
-    MODELS.iter().find(|model| {
-        is(&model.name) || is(&model.repository) || model.aliases.iter().any(is)
-    })
+    MODELS
+        .iter()
+        .find(|model| is(&model.name) || is(&model.repository) || model.aliases.iter().any(is))
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! The ONNX Runtime's library: looked at first, then entered.
 //!
 //! The crate `ort` panics or waits for ever if it is entered without a library that fits, so ours
-//! is opened and asked here before. Not here: where it lies ([`super::files::runtime`]). Invariants:
+//! is opened and asked here before. Not here: where it lies ([`super::files::library`]). Invariants:
 //! what is wrong with a library is an error; nothing is reported to anybody.
 
 use std::ffi::CStr;

@@ -15,10 +15,15 @@ use crate::cli::env::SEAT_FILE;
 use crate::cli::{Failure, FailureKind};
 use crate::client::{Address, loopback_port};
 use crate::desk::Desk;
+use crate::embed::models;
+use crate::fetch::cache::Cache;
+use crate::fetch::model::is_here;
+use crate::fetch::runtime;
 use crate::pack::plan::{self, Size};
 use crate::pack::{Store, home as packs};
 use crate::place::{self, Home};
 use crate::serve::hold::{self, LOCK, RUNTIME, TOKEN};
+use crate::settings::Model;
 
 /// Below this much free space no write can be counted on: a commit writes its segment beside those
 /// that it replaces, and a claim with its indexes has some KiB.
@@ -69,8 +74,8 @@ struct Findings<'a> {
     all: Vec<Finding>,
 }
 
-/// Looks at the home, the stores in it, the writer, the token, the clients' settings and the
-/// encoder, in this order; `fix` mends what can be mended without a loss.
+/// Looks at the home, the stores in it, the writer, the token, the clients' settings, the encoder,
+/// its model and its library, in this order; `fix` mends what can be mended without a loss.
 pub fn checkup(desk: &Desk, fix: bool) -> Vec<Finding> {
     let mut findings = Findings { desk, fix, all: Vec::new() };
     if let Some(home) = findings.home() {
@@ -81,11 +86,12 @@ pub fn checkup(desk: &Desk, fix: bool) -> Vec<Finding> {
         findings.token(&home);
     }
     findings.clients();
-    let encoder = match desk.encoders.are_there() {
+    let encoder = match desk.encoders().are_there() {
         true => "found; `packset status` says whether it answers",
         false => "none: searches go by words alone",
     };
     findings.put("encoder", Verdict::Ok, encoder, None);
+    findings.model();
     findings.all
 }
 
@@ -382,6 +388,57 @@ impl Findings<'_> {
                 };
                 self.put("token", Verdict::Fail, said, fix);
             }
+        }
+    }
+
+    /// Which model turns texts into vectors, whether it is here, and what would run it.
+    fn model(&mut self) {
+        let (env, vfs) = (&self.desk.env, &*self.desk.vfs);
+        let (name, by) = match env.get("PACKSET_EMBED_MODEL") {
+            Some(name) => (name.to_owned(), "PACKSET_EMBED_MODEL"),
+            // A home that cannot be looked into was said above.
+            None => match self.desk.chosen().ok().flatten() {
+                Some(chosen) => (chosen.name().to_owned(), "packset model use"),
+                None => (Model::default().name().to_owned(), "the default"),
+            },
+        };
+        let needed = matches!(Model::of(&name), Model::Named(_));
+        let (verdict, said, fix) = match models::find(&name) {
+            None if !needed => (Verdict::Ok, format!("{name} ({by})"), None),
+            None => {
+                let fix = "packset model use static".to_owned();
+                (Verdict::Warn, format!("{name} ({by}) is not known"), Some(fix))
+            }
+            Some(model) => {
+                let pull = Some(format!("packset model pull {}", model.name));
+                let dir = match env.path("PACKSET_EMBED_MODEL_PATH") {
+                    Some(path) => Ok(self.desk.path(&path.to_string_lossy())),
+                    None => Cache::of(env).map(|cache| cache.model(model.name)),
+                };
+                match dir.and_then(|dir| Ok((is_here(vfs, &dir, model)?, dir))) {
+                    Ok((true, dir)) => {
+                        (Verdict::Ok, format!("{name} ({by}) in {}", dir.display()), None)
+                    }
+                    Ok((false, dir)) => {
+                        let said = format!("{name} ({by}) is not in {}", dir.display());
+                        (Verdict::Warn, said, pull)
+                    }
+                    Err(error) => (Verdict::Warn, format!("{name} ({by}): {error}"), pull),
+                }
+            }
+        };
+        let library = runtime::find(env, vfs);
+        self.put("model", verdict, said, fix);
+        match library {
+            Some(found) => {
+                let said = format!("{} ({})", found.path.display(), found.by);
+                self.put("runtime", Verdict::Ok, said, None);
+            }
+            None if needed => {
+                let fix = format!("packset model pull {name} --runtime");
+                self.put("runtime", Verdict::Warn, "no ONNX Runtime was found", Some(fix));
+            }
+            None => self.put("runtime", Verdict::Ok, "none, and no model needs one", None),
         }
     }
 

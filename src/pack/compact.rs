@@ -61,7 +61,14 @@ impl Store {
         let due = snapshot.places().any(|place| {
             horizon > i64::MIN && snapshot.end_of(place).is_some_and(|(at, _)| at <= horizon)
         });
-        if snapshot.segments().len() < 2 && !due {
+        let lacks = || -> Result<bool> {
+            let mut lacks = false;
+            for fill in self.fills() {
+                lacks |= snapshot.lacks(fill.space)?;
+            }
+            Ok(lacks)
+        };
+        if snapshot.segments().len() < 2 && !due && !lacks()? {
             return Ok(None);
         }
         let bytes: u64 = snapshot.segments().iter().map(|segment| segment.sealed().len).sum();
@@ -86,15 +93,7 @@ impl Store {
         };
         let done = (|| {
             let inputs: Vec<&Segment> = snapshot.segments().iter().collect();
-            let beside = BTreeSet::new();
-            let plan = Plan {
-                inputs: &inputs,
-                ends: &[],
-                beside: &beside,
-                horizon,
-                moved: None,
-                without: &BTreeSet::new(),
-            };
+            let plan = Plan { horizon, fills: &self.fills(), ..Plan::of(&inputs) };
             let moved = merge(&plan, identity, &mut sink)?;
             sink.seal()?;
             let after = self.adopt(&snapshot, &draft, identity, &moved, horizon)?;
@@ -135,6 +134,7 @@ impl Store {
         };
         let mut manifest = held.snapshot.manifest().clone();
         manifest.generation += 1;
+        self.name_spaces(&mut manifest);
         if horizon > i64::MIN {
             manifest.kept_since = manifest.kept_since.max(Some(horizon));
         }
@@ -156,12 +156,10 @@ impl Store {
             };
             let beside = BTreeSet::from([moved.segment]);
             let plan = Plan {
-                inputs: &tail,
-                ends: &[],
                 beside: &beside,
-                horizon: i64::MIN,
                 moved: Some(moved),
-                without: &BTreeSet::new(),
+                fills: &self.fills(),
+                ..Plan::of(&tail)
             };
             let mut bytes = Vec::new();
             merge(&plan, identity, &mut bytes)?;
@@ -222,6 +220,7 @@ impl Store {
         let stem = rule.stem;
         let mut manifest = held.snapshot.manifest().clone();
         manifest.generation += 1;
+        self.name_spaces(&mut manifest);
         manifest.text = text_rule(stem);
         if !manifest.segments.is_empty() {
             let segment = self.rebuilt(&held.snapshot, manifest.generation, stem)?;
@@ -238,15 +237,7 @@ impl Store {
         let identity =
             Identity { store: snapshot.manifest().store.0, segment: self.ground.ids.bits(), born };
         let inputs: Vec<&Segment> = snapshot.segments().iter().collect();
-        let beside = BTreeSet::new();
-        let plan = Plan {
-            inputs: &inputs,
-            ends: &[],
-            beside: &beside,
-            horizon: i64::MIN,
-            moved: None,
-            without: &BTreeSet::new(),
-        };
+        let plan = Plan { fills: &self.fills(), ..Plan::of(&inputs) };
         let mut tokenizer = Tokenizer::new(stem);
         let mut bytes = Vec::new();
         rebuild(&plan, identity, &mut bytes, &mut |segment, row, text| {

@@ -145,6 +145,7 @@ impl Store {
         let last = snapshot.manifest();
         let mut manifest = last.clone();
         manifest.generation += 1;
+        self.name_spaces(&mut manifest);
         let identity = Identity {
             store: manifest.store.0,
             segment: self.ground.ids.bits(),
@@ -154,14 +155,7 @@ impl Store {
         let path = dir.join(segment_file(identity.born, identity.segment));
         let written: Result<Segment> = (|| {
             let inputs: Vec<&Segment> = snapshot.segments().iter().collect();
-            let plan = Plan {
-                inputs: &inputs,
-                ends: &[],
-                beside: &BTreeSet::new(),
-                horizon: i64::MIN,
-                moved: None,
-                without: keys,
-            };
+            let plan = Plan { without: keys, fills: &self.fills(), ..Plan::of(&inputs) };
             let mut sink = FileSink::create(vfs, &path)?;
             merge(&plan, identity, &mut sink)?;
             sink.seal()?;

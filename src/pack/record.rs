@@ -36,6 +36,9 @@ pub const SET: u16 = tag::DECLARED + 5;
 /// Declared column: the generation whose commit wrote the version.
 pub const GENERATION: u16 = tag::DECLARED + 6;
 
+/// Declared column: [`set_code`] of the session that the record says it was written in.
+pub const SESSION: u16 = tag::DECLARED + 7;
+
 /// Kind of the record in which a workspace notes the day of its last sweep.
 pub const SWEEP: &str = "sweep";
 /// Kind of the record in which it notes how many claims were let in past the live cap.
@@ -126,6 +129,9 @@ pub fn corpus(kind: &str) -> u8 {
     }
 }
 
+/// The fields that [`indexed`] looks at, with those that tell the record.
+pub const INDEXED: [&str; 5] = ["id", "kind", "text", "title", "entities"];
+
 /// The strings a record is found by, in order: its text, then what stands beside it.
 /// `seat:` and `horizon:` names say who and how long, not what about, and match nothing.
 pub fn indexed(record: &Record) -> impl Iterator<Item = &str> {
@@ -137,7 +143,7 @@ pub fn indexed(record: &Record) -> impl Iterator<Item = &str> {
 }
 
 /// Columns that a record may declare.
-const COLUMNS: usize = 6;
+const COLUMNS: usize = 7;
 
 /// A record as a row wants it.
 #[derive(Clone, Debug, PartialEq)]
@@ -165,8 +171,20 @@ impl Encoded {
 
     /// The record that was taken apart; the rest is what it was encoded beside.
     pub fn decode(&self, key: u128, kind: &str, text: &str, name: &str) -> Record {
+        self.decode_some(key, kind, text, name, None)
+    }
+
+    /// As [`Encoded::decode`], but only the fields that are named, or all.
+    pub fn decode_some(
+        &self,
+        key: u128,
+        kind: &str,
+        text: &str,
+        name: &str,
+        wanted: Option<&[&str]>,
+    ) -> Record {
         let decoder = Decoder {
-            wanted: None,
+            wanted,
             id: Some(key),
             column: |tag| self.column(tag),
             text,
@@ -223,11 +241,18 @@ pub fn encode(record: &Record, name: &str) -> Encoded {
             (STABILITY, float_bits(review.and_then(|review| review.get("stability")))),
             (TRUST, trust_bits(record)),
             (SET, string(record, "set").map_or(NULL, set_code)),
+            (SESSION, session(record).map_or(NULL, set_code)),
         ],
     };
     let mut encoder = Encoder { name, kind, encoded: &mut encoded };
     encoder.object(record, true);
     encoded
+}
+
+/// The session that a record says it was written in, by itself or by its source.
+fn session(record: &Record) -> Option<&str> {
+    let source = || record.get("source")?.as_object().and_then(|source| string(source, "session"));
+    string(record, "session").or_else(source).filter(|session| !session.is_empty())
 }
 
 struct Encoder<'a> {

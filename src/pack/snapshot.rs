@@ -11,7 +11,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use packset_segments::manifest::{CountEntry, Hex, Manifest};
-use packset_segments::{Flags, NULL, Reason, Segment, tag};
+use packset_segments::{Flags, NULL, Reason, Segment, Space, tag};
 
 use super::record::{self, Record};
 use crate::time::Micros;
@@ -193,6 +193,18 @@ impl Snapshot {
         overlay.chain(own.map(|(row, ..)| row))
     }
 
+    /// The same with what followed each.
+    pub fn endings(&self, segment: u32) -> impl Iterator<Item = (u32, Reason)> {
+        let overlay = self.overlay.get(segment as usize).into_iter();
+        let lists = overlay.flat_map(|ends| &ends.lists);
+        let overlay = lists.flat_map(|(number, range)| {
+            let newer = self.segments.get(*number as usize).into_iter();
+            newer.flat_map(|newer| newer.overlay_in(range.clone()))
+        });
+        let own = self.segments.get(segment as usize).into_iter().flat_map(Segment::ends);
+        overlay.chain(own).map(|(row, _, reason)| (row, reason))
+    }
+
     /// Whether the row is the version of its record that the view selects.
     fn selected(&self, place: Place, view: &View) -> bool {
         let segment = self.segment(place);
@@ -321,6 +333,40 @@ impl Snapshot {
     /// The records that a view shows, in the order in which they were first written.
     pub fn shown(&self, view: &View) -> impl Iterator<Item = Place> {
         self.places().filter(move |place| self.visible(*place, view))
+    }
+
+    /// The vector of a version's text in the space of a model, of length one, if it has one; of
+    /// several models the one that was named last. The static table's is nobody's business.
+    ///
+    /// # Errors
+    /// [`packset_segments::Error::Corrupt`].
+    pub fn embedding(&self, version: Place) -> Result<Option<Vec<f32>>> {
+        let own = crate::meaning::space().id;
+        for entry in self.manifest.spaces.iter().rev().filter(|entry| entry.id.0 != own) {
+            let Some(owner) = self.text_owner(version) else { return Ok(None) };
+            let Some(vectors) = self.segment(owner).vectors(entry.id.0)? else { continue };
+            let Some(place) = vectors.place(owner.row) else { continue };
+            let (code, norm) = (vectors.code(place).unwrap_or_default(), vectors.norm(place));
+            let numbers = code.iter().take(vectors.space().dims as usize);
+            return Ok(Some(numbers.map(|byte| f32::from(*byte as i8) * norm).collect()));
+        }
+        Ok(None)
+    }
+
+    /// Whether some text has no vector in a space.
+    ///
+    /// # Errors
+    /// [`packset_segments::Error::Corrupt`].
+    pub fn lacks(&self, space: Space) -> Result<bool> {
+        for segment in &self.segments {
+            let owns = |row: &u32| segment.flags(*row).contains(Flags::OWNER);
+            let texts = (0..segment.rows()).filter(owns).count();
+            let vectors = segment.vectors(space.id)?.map_or(0, |vectors| vectors.len());
+            if vectors < texts {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// In how many rows a term stands, ended ones included.

@@ -22,10 +22,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use packset_segments::manifest::{
-    CountEntry, Features, Hex, Manifest, SegmentEntry, TextRule, born_of, generation_of,
-    manifest_file, segment_file,
+    CountEntry, Features, Hex, Manifest, SegmentEntry, SpaceEntry, TextRule, born_of,
+    generation_of, manifest_file, segment_file,
 };
-use packset_segments::merge::{Plan, merge};
+use packset_segments::merge::{Fill, Plan, merge};
 use packset_segments::vfs::{Lock, NewFile, Vfs};
 use packset_segments::{Builder, Bytes, Ended, Identity, IoContext, NULL, Sealed, Segment, Sink};
 
@@ -34,6 +34,7 @@ use super::plan::{self, Size};
 use super::snapshot::Snapshot;
 use super::{Error, Result};
 use crate::clock::Clock;
+use crate::meaning;
 use crate::text;
 
 /// How often in a row a file must be missing to be lost. One forgetting and remaking of the
@@ -59,6 +60,8 @@ pub struct Ground {
     pub holder: String,
     /// Whether a store that is made now stems its words.
     pub stem: bool,
+    /// Whether texts get vectors from the static table.
+    pub meaning: bool,
 }
 
 /// A workspace's directory.
@@ -364,6 +367,7 @@ impl Store {
             recorded: 0,
             features: Features::default(),
             text: text_rule(self.ground.stem),
+            spaces: Vec::new(),
             kept_since: None,
             segments: Vec::new(),
         };
@@ -463,10 +467,13 @@ impl Store {
         held: &Held,
         builder: Builder,
         recorded: i64,
+        spaces: &[SpaceEntry],
     ) -> Result<Committed> {
         let mut manifest = held.snapshot.manifest().clone();
         manifest.generation += 1;
         manifest.recorded = recorded;
+        self.name_spaces(&mut manifest);
+        spaces.iter().for_each(|space| manifest.name_space(space));
         let store = manifest.store.0;
         let born = manifest.generation;
         let identity = || Identity { store, segment: self.ground.ids.bits(), born };
@@ -535,18 +542,24 @@ impl Store {
         for input in &inputs {
             beside.remove(&input.identity().segment);
         }
-        let plan = Plan {
-            inputs: &inputs,
-            ends: &ends,
-            beside: &beside,
-            horizon: i64::MIN,
-            moved: None,
-            without: &BTreeSet::new(),
-        };
+        let plan = Plan { ends: &ends, beside: &beside, fills: &self.fills(), ..Plan::of(&inputs) };
         let mut bytes = Vec::new();
         merge(&plan, identity, &mut bytes)?;
         let path = self.segments().join(segment_file(identity.born, identity.segment));
         Ok(Segment::parse(&path, Bytes::copy_of(&bytes))?)
+    }
+
+    /// What every merge gives to texts that lack it: a store that was written without vectors has
+    /// them, bit by bit, as it is written and when it is compacted.
+    pub(super) fn fills(&self) -> Vec<Fill<'static>> {
+        if self.ground.meaning { vec![meaning::fill()] } else { Vec::new() }
+    }
+
+    /// Names the spaces that this program writes.
+    pub(super) fn name_spaces(&self, manifest: &mut Manifest) {
+        if self.ground.meaning {
+            manifest.name_space(&meaning::entry());
+        }
     }
 
     pub(super) fn write_segment(&self, segment: &Segment) -> Result<()> {

@@ -10,14 +10,16 @@
 //! Invariants: one commit makes at most one version of a record; a version whose text, title and
 //! names are those of the version before it shares that version's text and postings.
 
-use packset_segments::manifest::TextRule;
-use packset_segments::{Builder, Ended, Flags, Reason, Row, Text};
+use packset_segments::manifest::{SpaceEntry, TextRule};
+use packset_segments::{Builder, Ended, Flags, Reason, Row, Space, Text};
 use rustc_hash::FxHashMap;
+use xxhash_rust::xxh3::xxh3_128;
 
 use super::record::{self, Encoded, Record};
 use super::snapshot::{Place, Snapshot};
 use super::store::{Committed, Store, text_rule};
 use super::{Error, Result};
+use crate::meaning;
 use crate::text::Tokenizer;
 use crate::time::Micros;
 
@@ -34,6 +36,8 @@ pub struct Prepared {
     encoded: Encoded,
     /// What it is found by; none as long as nobody has asked for it.
     terms: Option<Terms>,
+    /// What it means by the static table; none as long as nobody has asked for it.
+    code: Option<Vec<u8>>,
     /// Whether anything of it is found by words.
     indexed: bool,
     tombstone: bool,
@@ -94,10 +98,18 @@ impl Prepared {
             keys,
             encoded: record::encode(record, name),
             terms: None,
+            code: None,
             indexed: record::indexed(record).next().is_some(),
             tombstone: record::tombstone(record),
             stem,
         }
+    }
+
+    /// The same with its vector from the static table, if `wanted`.
+    #[must_use]
+    pub fn with_meaning(mut self, wanted: bool) -> Self {
+        self.code = wanted.then(|| meaning::code(&self.text));
+        self
     }
 
     /// The record's id.
@@ -133,27 +145,47 @@ impl Prepared {
     }
 }
 
+/// Vectors that a commit brings along, for whichever of its records show their texts.
+#[derive(Debug, Default)]
+pub(super) struct Brought {
+    /// The spaces that they are of.
+    pub(super) spaces: Vec<SpaceEntry>,
+    codes: FxHashMap<u128, Vec<(Space, Vec<u8>)>>,
+}
+
+impl Brought {
+    fn of(&self, text: &str) -> &[(Space, Vec<u8>)] {
+        self.codes.get(&xxh3_128(text.as_bytes())).map_or(&[], Vec::as_slice)
+    }
+}
+
 /// A commit in the making.
 pub struct Transaction<'a> {
     snapshot: &'a Snapshot,
     recorded: i64,
     tokenizer: Tokenizer,
+    /// Whether texts get vectors from the static table.
+    meaning: bool,
     pending: Vec<Prepared>,
     by_id: FxHashMap<u128, usize>,
     by_key: FxHashMap<u64, Vec<usize>>,
+    /// Vectors of texts that may be put, in spaces of models.
+    brought: Brought,
     /// While work may still be taken back: where it put something, and what stood there.
     taken: Option<Vec<(usize, Option<Prepared>)>>,
 }
 
 impl<'a> Transaction<'a> {
-    fn new(snapshot: &'a Snapshot, recorded: i64) -> Self {
+    fn new(snapshot: &'a Snapshot, recorded: i64, meaning: bool) -> Self {
         Self {
             snapshot,
             recorded,
             tokenizer: Tokenizer::new(snapshot.manifest().text.stem),
+            meaning,
             pending: Vec::new(),
             by_id: FxHashMap::default(),
             by_key: FxHashMap::default(),
+            brought: Brought::default(),
             taken: None,
         }
     }
@@ -206,6 +238,20 @@ impl<'a> Transaction<'a> {
         }
     }
 
+    /// Brings the vector of a text in the space of a model: a record of this commit that shows the
+    /// text as a new one gets it.
+    pub fn bring(&mut self, entry: &SpaceEntry, text: &str, vector: &[f32]) {
+        let space = Space { id: entry.id.0, dims: entry.dims };
+        if vector.len() == space.dims as usize {
+            let codes = self.brought.codes.entry(xxh3_128(text.as_bytes())).or_default();
+            codes.retain(|(known, _)| *known != space);
+            codes.push((space, space.code(vector)));
+            if !self.brought.spaces.contains(entry) {
+                self.brought.spaces.push(entry.clone());
+            }
+        }
+    }
+
     /// The newest snapshot, which no one else changes while this runs.
     pub fn snapshot(&self) -> &'a Snapshot {
         self.snapshot
@@ -251,6 +297,21 @@ impl<'a> Transaction<'a> {
         Ok((record::id(&record) == id).then_some(record))
     }
 
+    /// As [`Transaction::get`], but only some fields, `id` always among them: of a record that was
+    /// stored before, the others are passed over unread.
+    ///
+    /// # Errors
+    /// As [`Transaction::get`].
+    pub fn get_fields(&self, id: &str, wanted: &[&str]) -> Result<Option<Record>> {
+        let key = record::key(id);
+        if self.by_id.contains_key(&key) {
+            return self.get(id);
+        }
+        let Some(place) = self.snapshot.current(key) else { return Ok(None) };
+        let record = self.snapshot.fields(place, wanted)?;
+        Ok((record::id(&record) == id).then_some(record))
+    }
+
     /// Live records that bear a key (a few may not: compare them).
     ///
     /// # Errors
@@ -265,6 +326,28 @@ impl<'a> Transaction<'a> {
     /// # Errors
     /// As [`Transaction::with_key`].
     pub fn newest_with_key(&self, key: u64, most: usize) -> Result<Vec<Record>> {
+        self.newest_read(key, most, |place| self.snapshot.record(place))
+    }
+
+    /// As [`Transaction::newest_with_key`], but of records that were stored before only some fields.
+    ///
+    /// # Errors
+    /// As [`Transaction::with_key`].
+    pub fn newest_fields_with_key(
+        &self,
+        key: u64,
+        most: usize,
+        wanted: &[&str],
+    ) -> Result<Vec<Record>> {
+        self.newest_read(key, most, |place| self.snapshot.fields(place, wanted))
+    }
+
+    fn newest_read(
+        &self,
+        key: u64,
+        most: usize,
+        read: impl Fn(Place) -> std::result::Result<Record, packset_segments::Error>,
+    ) -> Result<Vec<Record>> {
         let pending = self.by_key.get(&key).map(Vec::as_slice).unwrap_or_default();
         let pending = pending.iter().rev().take(most).rev();
         let pending: Vec<&Prepared> = pending.filter_map(|at| self.pending.get(*at)).collect();
@@ -275,8 +358,7 @@ impl<'a> Transaction<'a> {
             for place in places.into_iter().rev().take(most - pending.len()) {
                 let id = self.snapshot.segment(place).id(place.row).unwrap_or_default();
                 if !self.by_id.contains_key(&id) {
-                    let record = self.snapshot.record(place)?;
-                    found.push(record);
+                    found.push(read(place)?);
                 }
             }
         }
@@ -354,22 +436,25 @@ impl<'a> Transaction<'a> {
     }
 
     /// Turns what was put into rows.
-    fn build(mut self) -> Result<Builder> {
+    fn build(mut self) -> Result<(Builder, Vec<SpaceEntry>)> {
         let mut builder = Builder::new();
         for pending in std::mem::take(&mut self.pending) {
             let place = self.snapshot.current(pending.key);
             let before = match place {
-                Some(place) => Some((place, self.snapshot.record(place)?)),
+                // Of the version before only what it was found by is compared.
+                Some(place) => Some((place, self.snapshot.fields(place, &record::INDEXED)?)),
                 None => None,
             };
             self.row(&mut builder, &pending, before)?;
         }
-        Ok(builder)
+        Ok((builder, self.brought.spaces))
     }
 
     /// Whether a version shows the text, title and names of the one before it.
     fn shares(&self, new: &Prepared, place: Place, old: &Record) -> bool {
-        let record = new.record(self.snapshot.name());
+        let name = self.snapshot.name();
+        let wanted = Some(&record::INDEXED[..]);
+        let record = new.encoded.decode_some(new.key, &new.kind, &new.text, name, wanted);
         record::corpus(record::kind(old)) == record::corpus(&new.kind)
             && record::string(old, "text") == record::string(&record, "text")
             && record::indexed(old).eq(record::indexed(&record))
@@ -406,7 +491,7 @@ impl<'a> Transaction<'a> {
         };
         let terms = new.terms.as_ref().unwrap_or(&fresh);
         let terms = terms.list();
-        let text = Text { corpus, text: &new.text, terms: &terms, keywords: &[] };
+        let text = Text { corpus, text: &new.text, terms: &terms, keywords: &[], codes: &[] };
         let mut own = new.indexed;
         match before {
             None => {
@@ -435,6 +520,7 @@ impl<'a> Transaction<'a> {
                     text: "",
                     terms: &old_terms,
                     keywords: &[],
+                    codes: &[],
                 };
                 // What it was counted with: a text that went away was counted as an empty one.
                 let had = self.snapshot.text_owner(place).is_some();
@@ -454,6 +540,12 @@ impl<'a> Transaction<'a> {
                 builder.end(Ended { segment, row: place.row, at: self.recorded, reason });
             }
         }
+        let made = || meaning::code(&new.text);
+        let code = (own && self.meaning).then(|| new.code.clone().unwrap_or_else(made));
+        let mut codes: Vec<_> = code.iter().map(|code| (meaning::space(), &code[..])).collect();
+        let brought = self.brought.of(&new.text).iter();
+        codes.extend(brought.map(|(space, code)| (*space, &code[..])));
+        let text = Text { codes: &codes, ..text };
         let generation = self.snapshot.manifest().generation as i64 + 1;
         let mut columns = new.encoded.columns.to_vec();
         columns.push((record::GENERATION, generation));
@@ -510,13 +602,13 @@ impl Store {
         let Some(held) = self.hold(make)? else { return Ok(None) };
         let held = self.current_rule(held)?;
         let recorded = self.next_recorded(held.snapshot.manifest());
-        let mut transaction = Transaction::new(&held.snapshot, recorded);
+        let mut transaction = Transaction::new(&held.snapshot, recorded, self.ground.meaning);
         let done = work(&mut transaction)?;
-        let builder = transaction.build()?;
+        let (builder, spaces) = transaction.build()?;
         if builder.is_empty() {
             return Ok(Some((done, None)));
         }
-        let committed = self.publish(&held, builder, recorded)?;
+        let committed = self.publish(&held, builder, recorded, &spaces)?;
         Ok(Some((done, Some(committed))))
     }
 }

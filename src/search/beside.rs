@@ -8,7 +8,7 @@
 use packset_segments::postings::len_code;
 
 use super::engine::Ballots;
-use super::score::{self, Extras};
+use super::score::{self, Bm25, Extras};
 use super::top::{Entry, Top};
 use super::words::Word;
 use super::{Hit, Ranked};
@@ -86,7 +86,7 @@ impl<'a> Paragraphs<'a> {
         &self,
         ballots: Ballots,
         words: &[Word],
-        norms: &[f32; 256],
+        (formula, norms): (&Bm25, &[f32; 256]),
         tokenizer: &mut Tokenizer,
         limit: usize,
         lonely: bool,
@@ -109,7 +109,7 @@ impl<'a> Paragraphs<'a> {
                 let frequency = terms.iter().filter(|term| word.class_of(term) == score::EQUAL);
                 let frequency = frequency.count() as u32;
                 if frequency > 0 {
-                    points += score::part(word.weight, frequency, norm);
+                    points += formula.part(word.weight, frequency, norm);
                 }
             }
             let extras = Extras { trust: 0.0, recency: 0.0, due: false };

@@ -14,7 +14,7 @@ use packset_segments::postings::Cursor;
 use packset_segments::{ColumnView, Error, Flags, NULL, Segment, Terms, tag};
 use rayon::prelude::*;
 
-use super::score::{self, Corpus, EQUAL, Extras};
+use super::score::{self, Bm25, Corpus, EQUAL, Extras};
 use super::top::{Entry, Top};
 use super::words::{Near, Word};
 use crate::pack::record;
@@ -45,9 +45,36 @@ pub(super) struct Plan<'a> {
     pub(super) kind: Option<&'a str>,
     pub(super) set: Option<i64>,
     pub(super) recency: bool,
+    /// How words score.
+    pub(super) formula: Bm25,
     pub(super) limit: usize,
     /// Whether threads may be used; none: if it pays.
     pub(super) parallel: Option<bool>,
+}
+
+impl Plan<'_> {
+    /// The version that the view shows of a text, named by the row that owns it, if it is of the
+    /// kind and the set that are asked for. None for a row that owns no text.
+    pub(super) fn admitted(&self, text: Place) -> Option<Place> {
+        let flags = self.snapshot.segment(text).flags(text.row);
+        let version = self.snapshot.resolve(text, &self.view)?;
+        let segment = self.snapshot.segment(version);
+        // A damaged kind is none that anybody asks for.
+        let kind = segment.kind(version.row).ok()?;
+        let set = || segment.column(record::SET).map(|column| column.get(version.row));
+        let admitted = flags.contains(Flags::OWNER)
+            && self.asks_for(kind)
+            && self.set.is_none_or(|wanted| set() == Some(wanted));
+        admitted.then_some(version)
+    }
+
+    /// Whether records of a kind are asked for.
+    pub(super) fn asks_for(&self, kind: &str) -> bool {
+        match self.kind {
+            Some(wanted) => kind == wanted,
+            None => record::corpus(kind) == self.corpus,
+        }
+    }
 }
 
 /// The two ballots, best first.
@@ -220,7 +247,7 @@ struct Walk<'a> {
 pub(super) fn evaluate(plan: &Plan<'_>, words: &mut [Word]) -> Result<Ballots, Error> {
     let snapshot = plan.snapshot;
     let corpus = corpus_of(snapshot, plan.corpus);
-    let norms = corpus.norms();
+    let norms = plan.formula.norms(&corpus);
     let terms: Vec<Terms<'_>> = snapshot.segments().iter().map(Segment::terms).collect();
     let mut effort = 0;
     let mut exact: Vec<Vec<Option<u32>>> = Vec::with_capacity(words.len());
@@ -235,7 +262,8 @@ pub(super) fn evaluate(plan: &Plan<'_>, words: &mut [Word]) -> Result<Ballots, E
             effort += word.effort(terms, plan.corpus);
         }
         effort += rows;
-        word.weigh(&corpus, df.max(i64::from(rows > 0)), &norms);
+        word.unknown = rows == 0;
+        word.weigh(&corpus, df.max(i64::from(rows > 0)), &plan.formula, &norms);
         exact.push(numbers);
     }
     let words = &*words;
@@ -275,6 +303,47 @@ pub(super) fn evaluate(plan: &Plan<'_>, words: &mut [Word]) -> Result<Ballots, E
     };
     let bars = walk.all(parallel(effort))?;
     Ok(Ballots { scan: bars.scan.into_ranked(), bm25: bars.bm25.into_ranked() })
+}
+
+/// How often each word stands in chosen texts, named by the rows that own them, ascending: for
+/// each text as many numbers as there are words. Costs a seek in each word's list for each text.
+///
+/// # Errors
+/// [`Error::Corrupt`] when a list is damaged.
+pub(super) fn frequencies_of(
+    snapshot: &Snapshot,
+    words: &[Word],
+    texts: &[Place],
+) -> Result<Vec<u32>, Error> {
+    let mut found = vec![0u32; texts.len() * words.len()];
+    let mut done = 0;
+    for run in texts.chunk_by(|a, b| a.segment == b.segment) {
+        let Some(first) = run.first() else { continue };
+        let segment = snapshot.segment(*first);
+        let damaged = |_| segment.corrupt("postings", "a list that no writer made");
+        let terms = segment.terms();
+        for (at, word) in words.iter().enumerate() {
+            let Some(number) = word.exact(&terms) else { continue };
+            let mut cursor = terms.cursor(number)?;
+            for (text, own) in run.iter().zip(found.chunks_mut(words.len()).skip(done)) {
+                cursor.seek(text.row).map_err(damaged)?;
+                let note = |row, frequency| {
+                    if let Some(own) = own.get_mut(at).filter(|_| row == text.row) {
+                        *own = frequency;
+                    }
+                };
+                cursor.walk(text.row.saturating_add(1), note).map_err(damaged)?;
+            }
+        }
+        done += run.len();
+    }
+    Ok(found)
+}
+
+/// Tokens of a text, by the row that owns it, as far as its code tells.
+pub(super) fn length_of(snapshot: &Snapshot, text: Place) -> f32 {
+    let lengths = snapshot.segment(text).column(tag::LENGTH);
+    packset_segments::postings::len_of(value(lengths, text.row) as u8)
 }
 
 /// Statistics of a corpus, from the manifest.
@@ -455,7 +524,7 @@ impl<'w, 'a> Worker<'w, 'a> {
         for ((word, cursor), list) in self.walk.words.iter().zip(cursors).zip(&part.lists) {
             if cursor.as_ref().and_then(Cursor::row).is_some_and(|row| row < until) {
                 halves += word.count * u16::from(EQUAL);
-                points += score::ceiling(word.weight);
+                points += self.walk.plan.formula.ceiling(word.weight);
             } else if list.near.next(base).is_some_and(|row| row < until) {
                 halves += word.count * u16::from(score::PREFIX);
             }
@@ -474,6 +543,7 @@ impl<'w, 'a> Worker<'w, 'a> {
     ) -> Result<(), packset_segments::postings::Damaged> {
         let Window { class, halves, points } = &mut *self.window;
         let norms = &self.walk.norms;
+        let formula = self.walk.plan.formula;
         // The mask spares a bounds check; rows of a window lie in it anyway.
         let place = |row: u32| row.wrapping_sub(base) as usize % WINDOW;
         for ((word, cursor), list) in self.walk.words.iter().zip(cursors).zip(&part.lists) {
@@ -493,7 +563,7 @@ impl<'w, 'a> Worker<'w, 'a> {
                 halves[at] += u16::from(EQUAL - class[at]) * count;
                 points[at] += match frequency {
                     1 => once[length],
-                    _ => score::part(*weight, frequency, norms[length]),
+                    _ => formula.part(*weight, frequency, norms[length]),
                 };
             })?;
             near.each(base, until, |row, _| class[place(row)] = 0);

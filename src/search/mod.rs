@@ -21,8 +21,10 @@
 //! arithmetic), `top` (the best so far), [`panel`].
 
 mod beside;
+mod blend;
 pub mod dense;
 mod engine;
+mod kernel;
 #[cfg(test)]
 mod naive;
 pub mod panel;
@@ -39,12 +41,15 @@ use rustc_hash::FxHashMap;
 
 use self::beside::Paragraphs;
 pub use self::beside::{CardHit, Found};
-use self::dense::Pointing;
+use self::dense::Dense;
+pub use self::dense::Towards;
 use self::engine::{Ballots, Plan};
-use self::panel::{Age, Ballot, Decay, Diversify, Panel, Words};
-use self::score::Corpus;
+use self::panel::{Age, Ballot, Decay, Diversify, Fuse, Panel, Words};
+use self::score::{Bm25, Corpus};
 use self::top::Entry;
+use self::words::Word;
 use crate::cards::Card;
+use crate::meaning;
 use crate::pack::record;
 use crate::pack::snapshot::{Place, Snapshot, View};
 use crate::text::{self, Tokenizer};
@@ -139,8 +144,8 @@ pub fn search(
 
 /// As [`search`], over claims and the paragraphs of cards ([`crate::cards::beside`]), which take
 /// no part when a kind is asked for. Without a snapshot there are only cards. Returns what was
-/// found, best first, and the number of the query's tokens. With the query's vector a dense ballot
-/// joins.
+/// found, best first, and the number of the query's tokens. A ballot joins for each space that
+/// the query has a vector in.
 ///
 /// # Errors
 /// As [`search`].
@@ -149,10 +154,10 @@ pub fn search_beside(
     tokenizer: &mut Tokenizer,
     query: &Query<'_>,
     cards: &[(Card, String)],
-    vector: Option<&[f32]>,
+    towards: &[Towards],
 ) -> Result<(Vec<Found>, usize), Error> {
     let paragraphs = Paragraphs::of(if query.kind.is_some() { &[] } else { cards });
-    let answer = answer(snapshot, tokenizer, query, None, &paragraphs, vector)?;
+    let answer = answer(snapshot, tokenizer, query, None, &paragraphs, towards)?;
     let found = answer.hits.into_iter().map(|hit| paragraphs.found(hit)).collect();
     Ok((found, answer.tokens))
 }
@@ -164,7 +169,7 @@ fn search_on(
     query: &Query<'_>,
     parallel: Option<bool>,
 ) -> Result<Answer, Error> {
-    answer(Some(snapshot), tokenizer, query, parallel, &Paragraphs::of(&[]), None)
+    answer(Some(snapshot), tokenizer, query, parallel, &Paragraphs::of(&[]), &[])
 }
 
 fn answer(
@@ -173,56 +178,61 @@ fn answer(
     query: &Query<'_>,
     parallel: Option<bool>,
     paragraphs: &Paragraphs<'_>,
-    vector: Option<&[f32]>,
+    towards: &[Towards],
 ) -> Result<Answer, Error> {
     let corpus = query.kind.map_or(record::CLAIMS, record::corpus);
-    let (mut words, tokens) = words::of_query(tokenizer, query.text, corpus);
+    let (mut words, mut tokens) = words::of_query(tokenizer, query.text, corpus);
+    let blends = query.panel.fuse == Fuse::Blend;
+    if blends {
+        words::without_joining(&mut words, &mut tokens);
+    }
     if words.is_empty() || query.limit == 0 {
         return Ok(Answer { hits: Vec::new(), tokens: tokens as usize });
     }
-    let mut ballots = match snapshot {
-        Some(snapshot) => engine::evaluate(&plan(snapshot, query, parallel, corpus), &mut words)?,
-        None => Ballots { scan: Vec::new(), bm25: Vec::new() },
-    };
-    if !paragraphs.is_empty() {
-        let nothing = Corpus { texts: 0, tokens: 0 };
-        let corpus = snapshot.map_or(nothing, |snapshot| engine::corpus_of(snapshot, corpus));
-        let norms = corpus.norms();
-        if snapshot.is_none() {
-            words.iter_mut().for_each(|word| word.weigh(&corpus, 0, &norms));
-        }
-        let lonely = corpus.texts == 0;
-        ballots = paragraphs.join(ballots, &words, &norms, tokenizer, query.limit, lonely);
-    }
-    let most = Perfect {
-        halves: tokens as f32 * f32::from(score::EQUAL),
-        points: words.iter().map(|word| score::ceiling(word.weight)).sum(),
-    };
-    let dense = match (snapshot, vector) {
-        (Some(snapshot), Some(vector)) => Some(dense::ballot(snapshot, query, vector)?),
-        (None, Some(_)) => Some(Pointing::default()),
-        (_, None) => None,
-    };
-    let hits = decide(snapshot, query, (ballots, dense), &most, paragraphs)?;
-    Ok(Answer { hits, tokens: tokens as usize })
-}
-
-fn plan<'a>(
-    snapshot: &'a Snapshot,
-    query: &Query<'a>,
-    parallel: Option<bool>,
-    corpus: u8,
-) -> Plan<'a> {
-    Plan {
+    let average = snapshot.map_or(1.0, |snapshot| engine::corpus_of(snapshot, corpus).average());
+    let formula = if blends { Bm25::of(average) } else { Bm25::USUAL };
+    let plan = snapshot.map(|snapshot| Plan {
         snapshot,
         view: query.view,
         corpus,
         kind: query.kind,
         set: query.set.map(record::set_code),
         recency: query.rank == Rank::Fused,
-        limit: query.limit,
+        formula,
+        limit: if blends { query.limit.max(blend::CANDIDATES) } else { query.limit },
         parallel,
+    });
+    let limit = plan.as_ref().map_or(query.limit, |plan| plan.limit);
+    let mut ballots = match &plan {
+        Some(plan) => engine::evaluate(plan, &mut words)?,
+        None => Ballots { scan: Vec::new(), bm25: Vec::new() },
+    };
+    if !paragraphs.is_empty() {
+        let nothing = Corpus { texts: 0, tokens: 0 };
+        let corpus = snapshot.map_or(nothing, |snapshot| engine::corpus_of(snapshot, corpus));
+        let norms = formula.norms(&corpus);
+        if snapshot.is_none() {
+            words.iter_mut().for_each(|word| word.weigh(&corpus, 0, &formula, &norms));
+        }
+        let lonely = corpus.texts == 0;
+        ballots = paragraphs.join(ballots, &words, (&formula, &norms), tokenizer, limit, lonely);
     }
+    let most = Perfect {
+        halves: tokens as f32 * f32::from(score::EQUAL),
+        points: words.iter().map(|word| formula.ceiling(word.weight)).sum(),
+    };
+    let mut spaces = Vec::with_capacity(towards.len());
+    for towards in towards {
+        let weighed = (blends && towards.space == meaning::space())
+            .then(|| weighed(query.text, &words, tokenizer, towards));
+        let towards = weighed.as_ref().unwrap_or(towards);
+        let dense = plan.as_ref().map(|plan| Dense::new(plan, towards)).transpose()?.flatten();
+        spaces.push((towards.name, dense));
+    }
+    let round =
+        Round { plan: plan.as_ref(), query, words: &words, spaces: &spaces, most, paragraphs };
+    let hits = round.decide(ballots)?;
+    Ok(Answer { hits, tokens: tokens as usize })
 }
 
 /// What a text that carries the whole query would reach.
@@ -232,10 +242,13 @@ struct Perfect {
 }
 
 impl Perfect {
+    /// What an entry has of it by scan and by BM25+. An idf is positive, so no sum is zero.
+    fn parts(&self, entry: &Entry) -> (f32, f32) {
+        (f32::from(entry.halves) / self.halves, entry.points / self.points)
+    }
+
     fn share(&self, entry: &Entry) -> f32 {
-        let scan = f32::from(entry.halves) / self.halves;
-        // An idf is positive, so is this sum.
-        let bm25 = entry.points / self.points;
+        let (scan, bm25) = self.parts(entry);
         (scan + bm25) / 2.0
     }
 
@@ -245,76 +258,136 @@ impl Perfect {
     }
 }
 
-/// Numbers the candidates in order of first mention, and lets the panel decide.
-fn decide(
-    snapshot: Option<&Snapshot>,
-    query: &Query<'_>,
-    (ballots, dense): (Ballots, Option<Pointing>),
-    most: &Perfect,
-    paragraphs: &Paragraphs<'_>,
-) -> Result<Vec<Hit>, Error> {
-    let mut numbers: FxHashMap<Place, usize> = FxHashMap::default();
-    let mut candidates: Vec<Entry> = Vec::new();
-    let mut ballot = |name, entries: Vec<Entry>| {
-        let vote = |entry: Entry| {
-            let number = *numbers.entry(entry.version).or_insert_with(|| {
-                candidates.push(entry);
-                candidates.len() - 1
-            });
-            (number, entry.score)
-        };
-        Ballot { name, votes: entries.into_iter().map(vote).collect() }
-    };
-    let mut ballots = vec![ballot("scan", ballots.scan), ballot("bm25", ballots.bm25)];
-    let cosines = dense.map(|dense| {
-        ballots.push(ballot("dense", dense.ranked));
-        dense.cosines
+/// The query's vector by the static table, each word weighed by how rare it is in the corpus: by
+/// the root of its idf over the highest, and a word that only joins others as one of idf 0.3.
+fn weighed(text: &str, words: &[Word], tokenizer: &mut Tokenizer, plain: &Towards) -> Towards {
+    let idf = |word: &Word| word.weight / f32::from(word.count.max(1));
+    let most = words.iter().map(idf).fold(0f32, f32::max).max(JOINING);
+    let vector = meaning::vector_weighed(text, |part| {
+        let terms = tokenizer.collect(part);
+        let known = words.iter().filter(|word| terms.iter().any(|it| it.as_bytes() == word.text()));
+        let own = known.map(idf).fold(0f32, f32::max);
+        (own.max(JOINING) / most).sqrt()
     });
+    Towards { vector: vector.to_vec(), ..plain.clone() }
+}
 
-    let decay = if query.rank == Rank::Relevance { Decay::Off } else { query.panel.decay };
-    let now = Micros(query.view.valid);
-    let fade = |entry: &Entry| match snapshot.filter(|_| paragraphs.get(entry.version).is_none()) {
-        Some(snapshot) => decay.weight(&age(snapshot, entry, now)),
-        // Cards are never scaled (the page).
-        None => 1.0,
-    };
-    let fades: Vec<f32> = candidates.iter().map(fade).collect();
-    let words = match query.panel.diversify {
-        Diversify::None => Vec::new(),
-        _ => word_sets(snapshot, &candidates, paragraphs)?,
-    };
-    let order = query.panel.order(&ballots, &fades, &words, query.limit);
+/// The idf that a word has which the index does not hold: a stop word, a punctuation mark.
+const JOINING: f32 = 0.3;
 
-    let mut ranks: Vec<Vec<Ranked>> = vec![Vec::new(); candidates.len()];
-    for ballot in &ballots {
-        for (at, (candidate, score)) in ballot.votes.iter().enumerate() {
-            ranks[*candidate].push(Ranked { ballot: ballot.name, rank: at + 1, score: *score });
+/// Everything that decides about one query's candidates.
+struct Round<'a> {
+    plan: Option<&'a Plan<'a>>,
+    query: &'a Query<'a>,
+    words: &'a [Word],
+    spaces: &'a [blend::Meant<'a>],
+    most: Perfect,
+    paragraphs: &'a Paragraphs<'a>,
+}
+
+impl Round<'_> {
+    fn snapshot(&self) -> Option<&Snapshot> {
+        self.plan.map(|plan| plan.snapshot)
+    }
+
+    /// Numbers the candidates in order of first mention, and lets the panel decide.
+    fn decide(&self, lexical: Ballots) -> Result<Vec<Hit>, Error> {
+        let Self { query, paragraphs, .. } = self;
+        let mut numbers: FxHashMap<Place, usize> = FxHashMap::default();
+        let mut candidates: Vec<Entry> = Vec::new();
+        let mut ballot = |name, entries: Vec<Entry>| {
+            let vote = |entry: Entry| {
+                let number = *numbers.entry(entry.version).or_insert_with(|| {
+                    candidates.push(entry);
+                    candidates.len() - 1
+                });
+                (number, entry.score)
+            };
+            Ballot { name, votes: entries.into_iter().map(vote).collect() }
+        };
+        let mut ballots = vec![ballot("scan", lexical.scan), ballot("bm25", lexical.bm25)];
+        for (name, dense) in self.spaces {
+            let ranked = dense.as_ref().map(Dense::ballot).transpose()?;
+            ballots.push(ballot(name, ranked.unwrap_or_default()));
+        }
+        let blended = match query.panel.fuse {
+            Fuse::Blend => {
+                let numbers = |ballot: &Ballot| ballot.votes.iter().map(|vote| vote.0).collect();
+                let heads: Vec<Vec<usize>> = ballots.iter().map(numbers).collect();
+                Some(blend::scores(self.plan, self.words, self.spaces, &heads, &mut candidates)?)
+            }
+            _ => None,
+        };
+        let fades: Vec<f32> = candidates.iter().map(|entry| self.fade(entry)).collect();
+        let words = match query.panel.diversify {
+            Diversify::None => Vec::new(),
+            _ => word_sets(self.snapshot(), &candidates, paragraphs)?,
+        };
+        let order = match &blended {
+            Some(scores) => {
+                // A score may lie below the mean of the pack: what fades is what lies above the least.
+                let least = scores.iter().copied().fold(0f32, f32::min);
+                let weight = |at: usize| f64::from(scores[at] - least) * f64::from(fades[at]);
+                let mut order: Vec<(usize, f64)> =
+                    (0..candidates.len()).map(|at| (at, weight(at))).collect();
+                order.sort_by(|a, b| {
+                    b.1.total_cmp(&a.1).then_with(|| candidates[a.0].id.cmp(&candidates[b.0].id))
+                });
+                order.retain(|(_, weight)| *weight > 0.0);
+                query.panel.diversify.order(&order, &words, query.limit)
+            }
+            None => query.panel.order(&ballots, &fades, &words, query.limit),
+        };
+        let mut ranks: Vec<Vec<Ranked>> = vec![Vec::new(); candidates.len()];
+        for ballot in &ballots {
+            for (at, (candidate, score)) in ballot.votes.iter().enumerate() {
+                ranks[*candidate].push(Ranked { ballot: ballot.name, rank: at + 1, score: *score });
+            }
+        }
+        let mut lowest = 1f32;
+        let hits = order.into_iter().map(|number| {
+            let entry = &candidates[number];
+            let ranks = std::mem::take(&mut ranks[number]);
+            let cosines: Vec<Option<f32>> =
+                self.spaces.iter().map(|(_, dense)| dense.as_ref()?.cosine(entry.text)).collect();
+            let share = match (self.spaces, &blended) {
+                ([], _) => self.most.share(entry),
+                (_, None) => self.most.share_beside(entry, cosines.iter().rev().find_map(|it| *it)),
+                (_, Some(_)) => {
+                    let cosine = cosines.iter().rev().find_map(|it| *it);
+                    blend::share(self.most.parts(entry), cosine)
+                }
+            };
+            let cosine = self.spaces.iter().zip(&cosines).rev().find_map(|((name, _), cosine)| {
+                cosine.filter(|_| ranks.iter().any(|ranked| ranked.ballot == *name))
+            });
+            lowest = lowest.min(share * fades[number]);
+            Hit {
+                version: entry.version,
+                text: entry.text,
+                score: lowest,
+                ballots: ranks.len() as u8,
+                of: ballots.len() as u8,
+                ballot_score: ranks.first().map_or(0.0, |first| first.score),
+                ranks,
+                decay: fades[number],
+                cosine,
+            }
+        });
+        Ok(hits.collect())
+    }
+
+    /// The weight that decay leaves a candidate. Cards are never scaled (the page).
+    fn fade(&self, entry: &Entry) -> f32 {
+        let decay = match self.query.rank {
+            Rank::Relevance => Decay::Off,
+            Rank::Fused => self.query.panel.decay,
+        };
+        match self.snapshot().filter(|_| self.paragraphs.get(entry.version).is_none()) {
+            Some(snapshot) => decay.weight(&age(snapshot, entry, Micros(self.query.view.valid))),
+            None => 1.0,
         }
     }
-    let mut lowest = 1f32;
-    let hits = order.into_iter().map(|number| {
-        let entry = &candidates[number];
-        let ranks = std::mem::take(&mut ranks[number]);
-        let named = ranks.iter().any(|ranked| ranked.ballot == "dense");
-        let cosine = cosines.as_ref().and_then(|it| it.get(&entry.version).copied());
-        let share = match &cosines {
-            Some(_) => most.share_beside(entry, cosine),
-            None => most.share(entry),
-        };
-        lowest = lowest.min(share * fades[number]);
-        Hit {
-            version: entry.version,
-            text: entry.text,
-            score: lowest,
-            ballots: ranks.len() as u8,
-            of: ballots.len() as u8,
-            ballot_score: ranks.first().map_or(0.0, |first| first.score),
-            ranks,
-            decay: fades[number],
-            cosine: cosine.filter(|_| named),
-        }
-    });
-    Ok(hits.collect())
 }
 
 /// What a claim fades by: its own times, its own stability.

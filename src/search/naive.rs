@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 
-use super::score::{self, Corpus, EDIT, EQUAL, Extras, PREFIX, WITHIN};
+use super::score::{self, Bm25, Corpus, EDIT, EQUAL, Extras, PREFIX, WITHIN};
 use crate::text::{Tokenizer, edit_one, spaceless};
 use crate::time::Micros;
 
@@ -59,7 +59,8 @@ pub(super) fn ballots(
             None => words.push((token, 1)),
         }
     }
-    let norms = corpus.norms();
+    let usual = Bm25::USUAL;
+    let norms = usual.norms(corpus);
     let (mut scan, mut bm25) = (Vec::new(), Vec::new());
     for doc in docs {
         let norm = norms[usize::from(packset_segments::postings::len_code(doc.terms.len() as u32))];
@@ -70,7 +71,7 @@ pub(super) fn ballots(
             let frequency = doc.terms.iter().filter(|term| *term == word).count() as u32;
             if frequency > 0 {
                 let df = df.get(word).copied().unwrap_or(0).max(1);
-                points += score::part(corpus.idf(df) * f32::from(*count), frequency, norm);
+                points += usual.part(corpus.idf(df) * f32::from(*count), frequency, norm);
             }
         }
         let extras = Extras {

@@ -35,6 +35,9 @@ const MMR_SPREAD: f64 = 1e-9;
 /// The weight that even the most forgotten claim keeps.
 const DECAY_FLOOR: f64 = 0.25;
 
+/// The most that [`Decay::Gentle`] takes.
+const GENTLE: f64 = 0.1;
+
 /// Days after which [`Decay::On`] halves a weight.
 const HALF_LIFE_DAYS: f64 = 14.0;
 
@@ -87,6 +90,8 @@ macro_rules! named {
 /// How ballots become one order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Fuse {
+    /// Scores on one scale, and what a text's neighbours have ([`super::blend`]).
+    Blend,
     /// Sum of normalised scores times the number of ballots that name the candidate.
     #[default]
     CombMnz,
@@ -108,7 +113,7 @@ pub enum Fuse {
     Tideman,
 }
 
-named!(Fuse, "fusion", "combmnz" => CombMnz, "combsum" => CombSum, "rrf" => Rrf,
+named!(Fuse, "fusion", "blend" => Blend, "combmnz" => CombMnz, "combsum" => CombSum, "rrf" => Rrf,
     "borda" => Borda, "dowdall" => Dowdall, "kemeny" => Kemeny, "schulze" => Schulze,
     "copeland" => Copeland, "tideman" => Tideman);
 
@@ -132,13 +137,16 @@ pub enum Decay {
     /// By the chance that it would still be recalled, from its own review.
     #[default]
     Fsrs,
+    /// By a tenth of what [`Decay::Fsrs`] takes: enough to decide between equals.
+    Gentle,
     /// By half every 14 days since it was written.
     On,
     /// Not at all.
     Off,
 }
 
-named!(Decay, "decay", "fsrs" or "retrievability" => Fsrs, "on" => On, "off" => Off);
+named!(Decay, "decay", "fsrs" or "retrievability" => Fsrs, "gentle" => Gentle, "on" => On,
+    "off" => Off);
 
 /// What a claim's weight fades by.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -157,7 +165,7 @@ impl Decay {
         let days = match self {
             Self::Off => None,
             Self::On => age.written,
-            Self::Fsrs => age.reviewed.or(age.written),
+            Self::Fsrs | Self::Gentle => age.reviewed.or(age.written),
         };
         let Some(days) = days.map(|days| days.max(0.0)) else { return 1.0 };
         if self == Self::On {
@@ -165,7 +173,11 @@ impl Decay {
         }
         // No number at all counts as the first stability, as one that is not positive does.
         let stability = age.stability.map_or(f64::NAN, f64::from);
-        retrievability(days, stability).max(DECAY_FLOOR) as f32
+        let recalled = retrievability(days, stability);
+        match self {
+            Self::Gentle => (1.0 - GENTLE + GENTLE * recalled) as f32,
+            _ => recalled.max(DECAY_FLOOR) as f32,
+        }
     }
 }
 
@@ -181,6 +193,11 @@ pub struct Panel {
 }
 
 impl Panel {
+    /// What searches by meaning use unless another is asked for, because it measured best on every
+    /// set tried (README, *Search*). The default of the type is what the known program does.
+    pub const BEST: Self =
+        Self { fuse: Fuse::Blend, diversify: Diversify::None, decay: Decay::Gentle };
+
     /// The final order of the candidates `0..fades.len()`, at most `limit` of them. `fades` holds
     /// the [`Decay::weight`] of each, `words` the word set of each (empty sets are like nothing;
     /// no sets are needed for [`Diversify::None`]).
@@ -376,8 +393,9 @@ impl Fuse {
         let borda = || tally(ballots, count, |at| limit.saturating_sub(at) as f64);
         let pairs = || Pairs::of(ballots, count);
         match self {
+            // A blend needs more than ballots; of these it makes the nearest.
+            Self::Blend | Self::CombSum => combine(ballots, count, false),
             Self::CombMnz => combine(ballots, count, true),
-            Self::CombSum => combine(ballots, count, false),
             Self::Rrf => tally(ballots, count, |at| 1.0 / (RRF_K + 1.0 + at as f64)),
             Self::Borda => borda(),
             Self::Dowdall => tally(ballots, count, |at| 1.0 / (1.0 + at as f64)),

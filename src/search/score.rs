@@ -12,12 +12,53 @@ use packset_segments::postings::len_of;
 
 use crate::time::{DAY, Micros};
 
-/// How soon a frequency stops counting; the usual value of BM25.
-const K1: f32 = 1.2;
-/// How much length counts; the usual value of BM25.
-const B: f32 = 0.75;
-/// What any occurrence is worth beside its frequency (the + of BM25+; Lv and Zhai, 2011).
-const DELTA: f32 = 1.0;
+/// The numbers of a BM25+.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Bm25 {
+    /// How soon a frequency stops counting.
+    pub(super) k1: f32,
+    /// How much length counts.
+    pub(super) b: f32,
+    /// What any occurrence is worth beside its frequency (the + of BM25+; Lv and Zhai, 2011).
+    pub(super) delta: f32,
+}
+
+/// Average length, in tokens, at which length counts half of what it counts at most.
+const HALFWAY: f32 = 12.0;
+
+impl Bm25 {
+    /// The usual numbers; those of every named way to fuse (behaviour spec, 4.10).
+    pub(super) const USUAL: Self = Self { k1: 1.2, b: 0.75, delta: 1.0 };
+
+    /// The numbers that texts of an average length want: of one-line claims the length says
+    /// little (b of 0.3 to 0.4 measured best on them), of abstracts much (0.7), and between them it
+    /// goes over evenly. With that a delta only buries short answers under long texts.
+    pub(super) fn of(average: f32) -> Self {
+        Self { b: 0.75 * average / (average + HALFWAY), delta: 0.0, ..Self::USUAL }
+    }
+
+    /// What a term adds to a score. `weight` is its idf times its occurrences in the query.
+    #[inline]
+    pub(super) fn part(&self, weight: f32, frequency: u32, norm: f32) -> f32 {
+        let frequency = frequency as f32;
+        weight * (frequency * (self.k1 + 1.0) / (frequency + norm) + self.delta)
+    }
+
+    /// What no [`Bm25::part`] of that weight reaches.
+    pub(super) fn ceiling(&self, weight: f32) -> f32 {
+        weight * (self.k1 + 1.0 + self.delta)
+    }
+
+    /// The length part of the denominator, for every length code.
+    pub(super) fn norms(&self, corpus: &Corpus) -> Box<[f32; 256]> {
+        let average = corpus.average();
+        let mut norms = Box::new([0.0; 256]);
+        for (code, norm) in norms.iter_mut().enumerate() {
+            *norm = self.k1 * (1.0 - self.b + self.b * len_of(code as u8) / average);
+        }
+        norms
+    }
+}
 
 /// Days after which recency is worth half.
 pub(super) const HALF_LIFE_DAYS: f64 = 14.0;
@@ -54,31 +95,13 @@ impl Corpus {
         ((texts - df + 0.5) / (df + 0.5)).ln_1p() as f32
     }
 
-    /// The length part of BM25's denominator, for every length code.
-    pub(super) fn norms(&self) -> Box<[f32; 256]> {
-        let average = if self.texts > 0 && self.tokens > 0 {
-            (self.tokens as f64 / self.texts as f64) as f32
-        } else {
-            1.0
-        };
-        let mut norms = Box::new([0.0; 256]);
-        for (code, norm) in norms.iter_mut().enumerate() {
-            *norm = K1 * (1.0 - B + B * len_of(code as u8) / average);
+    /// Tokens of a text on average; one if there is none.
+    pub(super) fn average(&self) -> f32 {
+        match self.texts > 0 && self.tokens > 0 {
+            true => (self.tokens as f64 / self.texts as f64) as f32,
+            false => 1.0,
         }
-        norms
     }
-}
-
-/// What a term adds to a BM25+ score. `weight` is its idf times its occurrences in the query.
-#[inline]
-pub(super) fn part(weight: f32, frequency: u32, norm: f32) -> f32 {
-    let frequency = frequency as f32;
-    weight * (frequency * (K1 + 1.0) / (frequency + norm) + DELTA)
-}
-
-/// What no [`part`] of that weight reaches.
-pub(super) fn ceiling(weight: f32) -> f32 {
-    weight * (K1 + 1.0 + DELTA)
 }
 
 /// What a row adds to its ballot scores beside the match.
@@ -156,16 +179,26 @@ mod tests {
             assert!(idf(texts, df) > 0.0 && idf(texts, df).is_finite(), "{texts} {df}");
         }
         // An average of no tokens is one token.
-        let norms = Corpus { texts: 0, tokens: 0 }.norms();
+        let norms = Bm25::USUAL.norms(&Corpus { texts: 0, tokens: 0 });
         assert!((norms[1] - 1.2).abs() < 1e-6);
         assert!(norms.is_sorted());
     }
 
     #[test]
+    fn what_length_says_follows_the_average_length() {
+        // 0.75 times 12 / 24, 4 / 16, 108 / 120.
+        for (average, b) in [(12.0, 0.375), (4.0, 0.1875), (108.0, 0.675)] {
+            assert!((Bm25::of(average).b - b).abs() < 1e-6, "{average}");
+        }
+        assert_eq!((Bm25::of(9.0).k1, Bm25::of(9.0).delta), (1.2, 0.0));
+    }
+
+    #[test]
     fn a_part_stays_below_its_ceiling() {
-        let norms = Corpus { texts: 4, tokens: 40 }.norms();
+        let norms = Bm25::USUAL.norms(&Corpus { texts: 4, tokens: 40 });
         // Frequency 3, length 20 of an average of 10: 1.2 * (0.25 + 1.5) = 2.1.
-        assert!((part(2.0, 3, norms[20]) - 2.0 * (6.6 / 5.1 + 1.0)).abs() < 1e-6);
-        assert!(part(2.0, u32::MAX, norms[0]) <= ceiling(2.0) * 1.0001);
+        assert!((Bm25::USUAL.part(2.0, 3, norms[20]) - 2.0 * (6.6 / 5.1 + 1.0)).abs() < 1e-6);
+        let usual = Bm25::USUAL;
+        assert!(usual.part(2.0, u32::MAX, norms[0]) <= usual.ceiling(2.0) * 1.0001);
     }
 }

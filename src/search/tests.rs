@@ -49,6 +49,7 @@ fn engine_ballots(snapshot: &Snapshot, query: &Query<'_>, parallel: bool) -> [Se
         kind: query.kind,
         set: query.set.map(record::set_code),
         recency: query.rank == Rank::Fused,
+        formula: super::Bm25::USUAL,
         limit: query.limit,
         parallel: Some(parallel),
     };

@@ -15,7 +15,7 @@ use memchr::arch::all::packedpair::HeuristicFrequencyRank;
 use memchr::memmem::FinderBuilder;
 use packset_segments::{Error, Segment, Terms};
 
-use super::score::{self, Corpus, EDIT, EQUAL, PREFIX, WITHIN};
+use super::score::{Bm25, Corpus, EDIT, EQUAL, PREFIX, WITHIN};
 use crate::text::{Tokenizer, edit_one, spaceless};
 
 /// A query is cut to this many tokens: a long page of text. Match sums then fit 16 bits.
@@ -44,10 +44,33 @@ pub(super) struct Word {
     part: bool,
     /// Whether it matches terms one edit away.
     edit: bool,
+    /// Whether no text holds it.
+    pub(super) unknown: bool,
     /// Its inverse document frequency times its count.
     pub(super) weight: f32,
     /// What it adds to the score of a text that holds it once, by length code.
     pub(super) once: Box<[f32; 256]>,
+}
+
+/// Words that make a question or a sentence and name nothing, beside the stop words, which the
+/// index leaves out; with their stems. The index has these, so that a text is found by them when
+/// the query has no other.
+const JOINING: [&str; 50] = [
+    "about", "after", "all", "also", "am", "ani", "any", "becaus", "because", "befor", "before",
+    "did", "each", "had", "has", "have", "he", "her", "here", "him", "his", "how", "i", "into",
+    "just", "may", "might", "must", "no", "nor", "onli", "only", "other", "over", "she", "so",
+    "some", "such", "their", "them", "there", "they", "too", "us", "veri", "very", "was", "were",
+    "whi", "why",
+];
+
+/// Leaves out the words that only join others, unless there are no others.
+pub(super) fn without_joining(words: &mut Vec<Word>, tokens: &mut u32) {
+    let joins = |word: &Word| JOINING.iter().any(|joining| joining.as_bytes() == word.text());
+    if !words.iter().all(joins) {
+        let left = words.iter().filter(|word| joins(word)).map(|word| u32::from(word.count));
+        *tokens = tokens.saturating_sub(left.sum());
+        words.retain(|word| !joins(word));
+    }
 }
 
 /// The distinct words of `text` in order of first occurrence, and the number of tokens.
@@ -80,12 +103,13 @@ impl Word {
             // edit would replace half of a word there.
             part: long || spaceless(term),
             edit: long,
+            unknown: false,
             weight: 0.0,
             once: Box::new([0.0; 256]),
         }
     }
 
-    fn text(&self) -> &[u8] {
+    pub(super) fn text(&self) -> &[u8] {
         self.key.get(1..).unwrap_or_default()
     }
 
@@ -111,10 +135,10 @@ impl Word {
     }
 
     /// Sets what the word is worth, from the number of live texts that hold it.
-    pub(super) fn weigh(&mut self, corpus: &Corpus, df: i64, norms: &[f32; 256]) {
+    pub(super) fn weigh(&mut self, corpus: &Corpus, df: i64, formula: &Bm25, norms: &[f32; 256]) {
         self.weight = corpus.idf(df) * f32::from(self.count);
         for (once, norm) in self.once.iter_mut().zip(norms) {
-            *once = score::part(self.weight, 1, *norm);
+            *once = formula.part(self.weight, 1, *norm);
         }
     }
 

@@ -353,7 +353,13 @@ pub(super) fn add(
 }
 
 pub(super) fn text_of<'a>(version: &'a Version, terms: &'a [&'a str]) -> Text<'a> {
-    Text { corpus: record::corpus(version.kind), text: &version.text, terms, keywords: &[] }
+    Text {
+        corpus: record::corpus(version.kind),
+        text: &version.text,
+        terms,
+        keywords: &[],
+        codes: &[],
+    }
 }
 
 pub(super) fn parse(bytes: &[u8]) -> Segment {
@@ -388,6 +394,7 @@ pub(super) fn snapshot(segments: Vec<Segment>) -> Snapshot {
         recorded: 0,
         features: Features::default(),
         text: TextRule { tokenizer: "packset-words".into(), version: 1, stem: true },
+        spaces: Vec::new(),
         kept_since: None,
         segments: segments.iter().map(entry).collect(),
     };
@@ -400,14 +407,7 @@ pub(super) fn merged(segments: Vec<Segment>, count: usize) -> Vec<Segment> {
     let inputs: Vec<&Segment> = inputs.iter().collect();
     let names: BTreeSet<u128> = beside.iter().map(|segment| segment.identity().segment).collect();
     let ends: Vec<Ended> = beside.iter().flat_map(Segment::overlay).collect();
-    let plan = merge::Plan {
-        inputs: &inputs,
-        ends: &ends,
-        beside: &names,
-        horizon: i64::MIN,
-        moved: None,
-        without: &BTreeSet::new(),
-    };
+    let plan = merge::Plan { ends: &ends, beside: &names, ..merge::Plan::of(&inputs) };
     let identity = Identity { store: 1, segment: 999, born: 999 };
     let mut bytes = Vec::new();
     merge(&plan, identity, &mut bytes).unwrap();

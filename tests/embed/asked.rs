@@ -155,11 +155,11 @@ pub fn skip(why: &str) {
 pub fn runtime() -> Option<&'static Path> {
     static FOUND: OnceLock<Option<PathBuf>> = OnceLock::new();
     let found = FOUND.get_or_init(|| {
-        let name = packset::embed::files::library();
+        let name = packset::fetch::runtime::file_name();
         let named = std::env::var_os("ORT_DYLIB_PATH").map(PathBuf::from);
-        let of_models = models().map(|dir| dir.join("lib").join(&name));
+        let of_models = models().map(|dir| dir.join("lib").join(name));
         let home = std::env::var_os("HOME").map(PathBuf::from);
-        let pulled = home.map(|home| home.join(".cache/packset/embed/lib").join(&name));
+        let pulled = home.map(|home| home.join(".cache/packset/embed/lib").join(name));
         let places = [named, of_models, pulled];
         let found = places.into_iter().flatten().find(|path| path.is_file());
         if found.is_none() {

@@ -27,7 +27,7 @@ fn found(lab: &Lab, query: &Query<'_>, set: Option<&SetName>) -> Vec<Found> {
     let snapshot = lab.store().snapshot().unwrap();
     let cards = cards::beside(snapshot.as_ref(), None, set, &query.view).unwrap();
     let mut tokenizer = Tokenizer::new(true);
-    search::search_beside(snapshot.as_ref(), &mut tokenizer, query, &cards, None).unwrap().0
+    search::search_beside(snapshot.as_ref(), &mut tokenizer, query, &cards, &[]).unwrap().0
 }
 
 fn cards_of(found: &[Found]) -> Vec<&CardHit> {
@@ -104,8 +104,7 @@ fn cards_are_found_before_there_is_a_workspace() {
     let cards = [(Card::User, "I write Rust.".to_owned()), (Card::Memory, String::new())];
     let mut tokenizer = Tokenizer::new(true);
     let asked = query("rust", &lab);
-    let (found, tokens) =
-        search::search_beside(None, &mut tokenizer, &asked, &cards, None).unwrap();
+    let (found, tokens) = search::search_beside(None, &mut tokenizer, &asked, &cards, &[]).unwrap();
     assert_eq!((cards_of(&found).len(), found.len(), tokens), (1, 1, 1));
     // One token of one, equal: half of the share by the scan; the rest by BM25+ is below 1/2.
     let hit = cards_of(&found)[0];

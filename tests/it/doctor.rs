@@ -31,8 +31,18 @@ fn a_sound_pack() {
     assert_eq!(keys(&answer), ["schema", "verdict", "checks"]);
     let checks = answer["checks"].as_array().unwrap();
     let names: Vec<&str> = checks.iter().map(|check| check["check"].as_str().unwrap()).collect();
-    let wanted =
-        ["home", "permissions", "space", "store default", "writer", "token", "clients", "encoder"];
+    let wanted = [
+        "home",
+        "permissions",
+        "space",
+        "store default",
+        "writer",
+        "token",
+        "clients",
+        "encoder",
+        "model",
+        "runtime",
+    ];
     assert_eq!(names, wanted);
     for check in ["home", "permissions", "store default", "writer", "token", "clients"] {
         assert_eq!(verdict(&answer, check).0, "ok", "{answer}");

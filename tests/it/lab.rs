@@ -65,6 +65,7 @@ impl Lab {
             wait: Duration::from_secs(5),
             holder: "a test".into(),
             stem: true,
+            meaning: true,
         }
     }
 

@@ -52,7 +52,7 @@ fn an_island_is_seen_through_the_lens() {
     fire(&lab, &["b", "c"], Some("skeptic"));
     let seen = |persona: Option<&str>| {
         let woken =
-            wake(&lab.snapshot(), ("cookie", None), Panel::default(), persona, lab.now()).unwrap();
+            wake(&lab.snapshot(), ("cookie", &[]), Panel::default(), persona, lab.now()).unwrap();
         let row = |(claim, energy): &(packset::pack::Record, f64)| {
             (claim["id"].as_str().unwrap().to_owned(), *energy)
         };

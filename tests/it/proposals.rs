@@ -20,6 +20,7 @@ fn store(pack: &Pack) -> Store {
         wait: Duration::from_secs(10),
         holder: "a test".into(),
         stem: true,
+        meaning: true,
     };
     Store::new(ground, &pack.home(), "default")
 }

@@ -49,6 +49,7 @@ pub fn ground(vfs: Arc<dyn Vfs>, ids: u64) -> Ground {
         wait: Duration::ZERO,
         holder: "a test".into(),
         stem: true,
+        meaning: true,
     }
 }
 

@@ -146,7 +146,7 @@ fn through_a_row(record: &Record) -> Record {
         flags: Flags::FIRST,
         columns: &encoded.columns,
         keys: &[],
-        text: Some(Text { corpus: 3, text, terms: &[], keywords: &[] }),
+        text: Some(Text { corpus: 3, text, terms: &[], keywords: &[], codes: &[] }),
     });
     let mut bytes = Vec::new();
     let identity = Identity { store: 1, segment: 2, born: 3 };
