@@ -129,19 +129,11 @@ impl Desk {
         if let Some(lent) = lent.as_ref().filter(|lent| lent.chosen == chosen) {
             return Arc::clone(&lent.encoders);
         }
-        let named = ["PACKSET_EMBED", "PACKSET_EMBED_MODEL", "PACKSET_EMBED_MODEL_PATH"];
-        let named = named.into_iter().any(|name| self.env.raw(name).is_some());
-        let (wanted, model) = match &chosen {
-            Some(Model::Named(name)) => (true, Some(name.as_str())),
-            Some(Model::Static | Model::None) => (named, None),
-            // A model takes seconds to load: a process that answers one request and is gone asks
-            // one only where it was named.
-            None => (named || self.is_warm(), None),
+        let model = match &chosen {
+            Some(Model::Named(name)) => Some(name.as_str()),
+            Some(Model::Static | Model::None) | None => None,
         };
-        let encoders = Arc::new(match wanted {
-            true => Encoders::find(&self.env, &*self.vfs, model),
-            false => Encoders::none(),
-        });
+        let encoders = Arc::new(Encoders::find(&self.env, &*self.vfs, model));
         *lent = Some(Lent { chosen, encoders: Arc::clone(&encoders) });
         encoders
     }
@@ -244,8 +236,10 @@ impl Desk {
         if !encoders.are_there() {
             return None;
         }
+        // Asked first: what the child says of itself is what its vectors are held to.
+        let told = encoders.space();
         let vector = encoders.vector(text, query)?;
-        Some((encoders.space(vector.len()), vector))
+        Some((told.or_else(|| encoders.space())?.entry(), vector))
     }
 
     /// Whether words are stemmed, as the environment has it.

@@ -96,9 +96,10 @@ pub struct Model {
     pub dims: usize,
     /// How the vectors of tokens become that of the text.
     pub pooling: Pooling,
-    /// What stands before a query.
+    /// What stands before a query; for a late model the name of a token, which stands after the
+    /// first.
     pub query_prefix: &'static str,
-    /// What stands before any other text.
+    /// What stands before any other text, likewise.
     pub passage_prefix: &'static str,
     /// Tokens of a text at most, its special ones included.
     pub max_length: usize,
@@ -389,6 +390,8 @@ pub static MODELS: &[Model] = &[
         kind: Kind::Late,
         dims: 96,
         pooling: Pooling::None,
+        query_prefix: "[unused0]",
+        passage_prefix: "[unused1]",
         about_bytes: Some(133_000_000),
         licence: "Apache-2.0",
         ..DENSE
@@ -398,9 +401,9 @@ pub static MODELS: &[Model] = &[
 /// The model of a name, an alias or a repository; case does not count.
 pub fn find(name: &str) -> Option<&'static Model> {
     let is = |its: &&str| !its.is_empty() && its.eq_ignore_ascii_case(name.trim());
-    MODELS.iter().find(|model| {
-        is(&model.name) || is(&model.repository) || model.aliases.iter().any(|alias| is(&alias))
-    })
+    MODELS
+        .iter()
+        .find(|model| is(&model.name) || is(&model.repository) || model.aliases.iter().any(is))
 }
 
 #[cfg(test)]

@@ -129,7 +129,11 @@ fn try_out(context: &Context<'_>, model: &'static Model, dir: &Path, findings: &
         }
     }
     let encoders = Encoders::find(&vars, &*context.vfs, None);
-    if !encoders.are_there() {
+    let there = match model.kind {
+        Kind::Rerank => encoders.score_pairs(),
+        _ => encoders.are_there(),
+    };
+    if !there {
         findings.push(failed("encoder", "there is no packset-embed beside packset or on PATH"));
         return;
     }
