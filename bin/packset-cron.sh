@@ -1,5 +1,5 @@
 #!/bin/sh
-# Upkeep of the whole pack, for cron or a timer: sweep, compact, verify, over all workspaces.
+# Upkeep of the whole pack, for cron or a timer: sweep, compact, embed, verify, over all workspaces.
 #
 # Says nothing and exits 0 when all is well, or when another one is at it already. Otherwise it
 # prints what the step that failed said and exits as that step did; the steps after it run all the
@@ -43,5 +43,6 @@ if [ -n "${PACKSET_KEEP:-}" ]; then
 else
     step compact --all
 fi
+step embed --all --if-set
 step verify --all
 exit "$status"

@@ -153,6 +153,9 @@ pub enum Verb {
     /// Merge a workspace's segments
     #[command(after_long_help = COMPACT_END)]
     Compact(Compact),
+    /// Give the texts that have none their vectors of the model in use
+    #[command(after_long_help = EMBED_END)]
+    Embed(Embed),
     /// Read every byte of a workspace and say what is damaged
     #[command(after_long_help = VERIFY_END)]
     Verify(Scope),
@@ -721,6 +724,17 @@ pub struct Compact {
     /// Drop versions that ended longer ago than this: 36h, 90d, 52w [default: keep all]
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     pub keep: Option<Duration>,
+}
+
+/// `embed`.
+#[derive(Debug, clap::Args)]
+pub struct Embed {
+    /// How much of the pack.
+    #[command(flatten)]
+    pub scope: Scope,
+    /// Do nothing, and say nothing, if no model is in use
+    #[arg(long)]
+    pub if_set: bool,
 }
 
 /// `model`.

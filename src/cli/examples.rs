@@ -274,6 +274,14 @@ pub(super) const COMPACT_END: &str = ends_with!(
 No answer changes, but those about a past that --keep lets go."
 );
 
+pub(super) const EMBED_END: &str = ends_with!(
+    "  packset embed
+  packset embed --all --if-set
+
+What a round has done stays done: stop it when you like, and call it again. The
+vectors of another model stay until all texts have theirs. Writers go on."
+);
+
 pub(super) const VERIFY_END: &str = ends_with!(
     "  packset verify
   packset verify --all"

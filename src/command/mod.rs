@@ -20,6 +20,7 @@ pub mod diff;
 pub mod doctor;
 pub mod document;
 pub mod due;
+pub mod embed;
 #[cfg(unix)]
 pub mod ensure;
 pub mod export;

@@ -93,6 +93,7 @@ fn dispatch(context: &mut Context<'_>, verb: Verb) -> Result<Exit, Failure> {
         Verb::Why(args) => command::why::run(context, &args),
         Verb::Purge(args) => command::purge::run(context, &args),
         Verb::Compact(args) => command::compact::run(context, &args),
+        Verb::Embed(args) => command::embed::run(context, &args),
         Verb::Verify(args) => command::verify::run(context, &args),
         Verb::Model(args) => command::model::run(context, &args),
         Verb::Port => command::url::port(context),

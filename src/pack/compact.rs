@@ -14,15 +14,17 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use packset_segments::manifest::{Manifest, TextRule, segment_file};
-use packset_segments::merge::{GONE, Moved, Plan, merge, rebuild};
+use packset_segments::manifest::{Manifest, SpaceEntry, TextRule, segment_file};
+use packset_segments::merge::{Fill, GONE, Moved, Plan, merge, rebuild};
 use packset_segments::vfs::Lock;
-use packset_segments::{Bytes, Identity, IoContext, NULL, Segment};
+use packset_segments::{Bytes, Identity, IoContext, NULL, Segment, Space};
+use rustc_hash::FxHashMap;
 
 use super::snapshot::Snapshot;
 use super::store::{FileSink, Held, Store, entry_of, text_rule};
 use super::transaction::knows;
 use super::{Error, Result, record};
+use crate::meaning;
 use crate::text::{self, Tokenizer};
 
 /// What a compaction did.
@@ -40,6 +42,24 @@ pub struct Compacted {
 
 const MARK: &str = "compact-";
 
+/// Vectors that a rewrite brings along.
+#[derive(Default)]
+struct Vectors<'a> {
+    space: Option<&'a SpaceEntry>,
+    codes: FxHashMap<&'a str, Vec<u8>>,
+    /// Whether every text has one with these.
+    whole: bool,
+}
+
+impl Vectors<'_> {
+    /// The spaces that go: of models that another one has wholly taken the place of.
+    fn dropped(&self, manifest: &Manifest) -> Vec<u128> {
+        let Some(space) = self.space.filter(|_| self.whole) else { return Vec::new() };
+        let others = manifest.spaces.iter().map(|other| other.id.0);
+        others.filter(|id| *id != space.id.0 && *id != meaning::space().id).collect()
+    }
+}
+
 /// A compaction's own temporary, locked for as long as it lives.
 struct Draft {
     path: PathBuf,
@@ -53,6 +73,27 @@ impl Store {
     /// # Errors
     /// As [`Store::commit`]; the store is then what it was.
     pub fn compact(&self, horizon: i64) -> Result<Option<Compacted>> {
+        self.rewrite(horizon, &Vectors::default())
+    }
+
+    /// Puts the vectors of texts, in the space of a model, into the store; with `whole` every text
+    /// has one then, and those of other models go. The static table's stay.
+    ///
+    /// # Errors
+    /// As [`Store::compact`]; [`Error::Busy`] if another process rewrote the store meanwhile.
+    pub fn embed(
+        &self,
+        space: &SpaceEntry,
+        vectors: &[(String, Vec<f32>)],
+        whole: bool,
+    ) -> Result<()> {
+        let of = Space { id: space.id.0, dims: space.dims };
+        let codes = vectors.iter().map(|(text, vector)| (text.as_str(), of.code(vector))).collect();
+        self.rewrite(i64::MIN, &Vectors { space: Some(space), codes, whole })?;
+        Ok(())
+    }
+
+    fn rewrite(&self, horizon: i64, vectors: &Vectors<'_>) -> Result<Option<Compacted>> {
         // What has not ended ends at NULL, which no horizon may reach.
         let horizon = horizon.min(NULL - 1);
         let Some(held) = self.hold(false)? else { return Ok(None) };
@@ -68,7 +109,7 @@ impl Store {
             }
             Ok(lacks)
         };
-        if snapshot.segments().len() < 2 && !due && !lacks()? {
+        if snapshot.segments().len() < 2 && !due && vectors.space.is_none() && !lacks()? {
             return Ok(None);
         }
         let bytes: u64 = snapshot.segments().iter().map(|segment| segment.sealed().len).sum();
@@ -93,10 +134,13 @@ impl Store {
         };
         let done = (|| {
             let inputs: Vec<&Segment> = snapshot.segments().iter().collect();
-            let plan = Plan { horizon, fills: &self.fills(), ..Plan::of(&inputs) };
+            let brought = |text: &str| vectors.codes.get(text).cloned();
+            let fills = self.fills_with(vectors, &brought);
+            let dropped = vectors.dropped(snapshot.manifest());
+            let plan = Plan { horizon, fills: &fills, dropped: &dropped, ..Plan::of(&inputs) };
             let moved = merge(&plan, identity, &mut sink)?;
             sink.seal()?;
-            let after = self.adopt(&snapshot, &draft, identity, &moved, horizon)?;
+            let after = self.adopt(&snapshot, &draft, identity, &moved, horizon, vectors)?;
             let gone = moved.rows.values().flatten().filter(|row| **row == GONE).count();
             Ok(Some(Compacted {
                 segments: snapshot.segments().len(),
@@ -119,6 +163,7 @@ impl Store {
         identity: Identity,
         moved: &Moved,
         horizon: i64,
+        vectors: &Vectors<'_>,
     ) -> Result<u64> {
         let vfs = &self.ground.vfs;
         let held = self.hold(false)?.filter(|held| {
@@ -134,7 +179,10 @@ impl Store {
         };
         let mut manifest = held.snapshot.manifest().clone();
         manifest.generation += 1;
+        let dropped = vectors.dropped(&manifest);
+        manifest.spaces.retain(|space| !dropped.contains(&space.id.0));
         self.name_spaces(&mut manifest);
+        vectors.space.into_iter().for_each(|space| manifest.name_space(space));
         if horizon > i64::MIN {
             manifest.kept_since = manifest.kept_since.max(Some(horizon));
         }
@@ -155,10 +203,12 @@ impl Store {
                 born: manifest.generation,
             };
             let beside = BTreeSet::from([moved.segment]);
+            let brought = |text: &str| vectors.codes.get(text).cloned();
             let plan = Plan {
                 beside: &beside,
                 moved: Some(moved),
-                fills: &self.fills(),
+                fills: &self.fills_with(vectors, &brought),
+                dropped: &dropped,
                 ..Plan::of(&tail)
             };
             let mut bytes = Vec::new();
@@ -178,6 +228,21 @@ impl Store {
             .collect::<Result<_>>()?;
         self.publish_manifest(held.snapshot.manifest(), &manifest)?;
         Ok(manifest.segments.iter().map(|entry| entry.len).sum())
+    }
+
+    /// What texts get from the static table, and from the vectors that are brought.
+    fn fills_with<'f>(
+        &self,
+        vectors: &Vectors<'_>,
+        brought: &'f dyn Fn(&str) -> Option<Vec<u8>>,
+    ) -> Vec<Fill<'f>> {
+        let mut fills = self.fills();
+        fills.extend(vectors.space.map(|space| Fill {
+            space: Space { id: space.id.0, dims: space.dims },
+            every: false,
+            code: brought,
+        }));
+        fills
     }
 
     fn overtaken(&self) -> Error {

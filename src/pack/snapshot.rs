@@ -10,7 +10,7 @@ use std::ops::Range;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use packset_segments::manifest::{CountEntry, Hex, Manifest};
+use packset_segments::manifest::{CountEntry, Hex, Manifest, SpaceEntry};
 use packset_segments::{Flags, NULL, Reason, Segment, Space, tag};
 
 use super::record::{self, Record};
@@ -351,6 +351,34 @@ impl Snapshot {
             return Ok(Some(numbers.map(|byte| f32::from(*byte as i8) * norm).collect()));
         }
         Ok(None)
+    }
+
+    /// The texts of live records, mail apart, that have no vector in a space; each once.
+    ///
+    /// # Errors
+    /// [`packset_segments::Error::Corrupt`].
+    pub fn missing(&self, space: &SpaceEntry) -> Result<Vec<String>> {
+        let mut missing = Vec::new();
+        let mut seen = std::collections::HashSet::new();
+        for (number, segment) in self.segments.iter().enumerate() {
+            let vectors = segment.vectors(space.id.0)?;
+            for row in 0..segment.rows() {
+                let place = Place { segment: number as u32, row };
+                let replaced = self.end_of(place).is_some_and(|(_, why)| why == Reason::Replaced);
+                if !segment.flags(row).contains(Flags::OWNER)
+                    || replaced
+                    || record::corpus(segment.kind(row)?) == record::MAIL
+                    || vectors.is_some_and(|vectors| vectors.place(row).is_some())
+                {
+                    continue;
+                }
+                let text = segment.text(row)?;
+                if !text.trim().is_empty() && seen.insert(text) {
+                    missing.push(text.to_owned());
+                }
+            }
+        }
+        Ok(missing)
     }
 
     /// Whether some text has no vector in a space.

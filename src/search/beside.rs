@@ -39,6 +39,8 @@ pub struct CardHit {
     pub ballot_score: f32,
     /// As [`Hit::ranks`].
     pub ranks: Vec<Ranked>,
+    /// As [`Hit::blended`].
+    pub blended: Option<f32>,
 }
 
 /// What a search over claims and cards found.
@@ -51,6 +53,14 @@ pub enum Found {
 }
 
 impl Found {
+    /// As [`Hit::blended`].
+    pub fn blended(&self) -> Option<f32> {
+        match self {
+            Self::Claim(hit) => hit.blended,
+            Self::Card(hit) => hit.blended,
+        }
+    }
+
     /// The claim, if it is one.
     pub fn into_claim(self) -> Option<Hit> {
         match self {
@@ -138,7 +148,8 @@ impl<'a> Paragraphs<'a> {
     /// What a hit stands for.
     pub(super) fn found(&self, hit: Hit) -> Found {
         let Some((card, text)) = self.get(hit.version) else { return Found::Claim(hit) };
-        let Hit { score, ballots, of, ballot_score, ranks, .. } = hit;
-        Found::Card(CardHit { card, text: text.into(), score, ballots, of, ballot_score, ranks })
+        let Hit { score, ballots, of, ballot_score, ranks, blended, .. } = hit;
+        let text = text.into();
+        Found::Card(CardHit { card, text, score, ballots, of, ballot_score, ranks, blended })
     }
 }

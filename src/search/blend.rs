@@ -41,10 +41,10 @@ const COMPANY: [f32; REACH] = [1.0, 0.5];
 const OF_COMPANY: f32 = 0.3;
 /// The best by words counts as carrying at least this share of the query: where hardly a word is
 /// found at all, the best of little is not as good as the best of much.
-const LEAST_BEST: f32 = 0.3;
+const LEAST_BEST: f32 = 0.4;
 /// What one standard deviation of cosines weighs against all of the words: by a static table, and
 /// by a model, which knows more.
-const BY_TABLE: f32 = 0.1;
+const BY_TABLE: f32 = 0.08;
 const BY_MODEL: f32 = 0.2;
 /// A text without a word of the query stands on meaning alone, and is named from so many
 /// deviations on.

@@ -15,7 +15,9 @@ const FEWEST: f32 = 8.0;
 
 /// What the first hit means, in one space.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Meant {
+pub(super) struct Meant<'a> {
+    /// The model.
+    pub(super) model: &'a str,
     /// Its cosine with the query.
     pub(super) cosine: f32,
     /// The same in standard deviations above the mean of the pack.
@@ -28,16 +30,22 @@ pub(super) struct Meant {
 /// which serves for a model that was not measured, and by the models that were.
 const BY_WORDS: [f32; 4] = [-1.5, 2.3, 0.0, 0.0];
 const BY_TABLE: [f32; 4] = [-2.4, 2.8, 1.2, 0.0];
+const BY_MODEL: [(&str, [f32; 4]); 2] =
+    [("bge-small", [-2.9, 2.8, 1.3, 0.75]), ("minilm", [-2.8, 2.8, 0.45, 2.0])];
 
 /// The confidence of an answer whose first hit covers a share of the query's words.
-pub(super) fn of(covered: f32, meant: Option<(&'static str, Meant)>) -> f32 {
-    let (standing, cosine) = meant.map_or((0.0, 0.0), |(_, meant)| {
+pub(super) fn of(covered: f32, meant: Option<Meant<'_>>) -> f32 {
+    let (standing, cosine) = meant.map_or((0.0, 0.0), |meant| {
         // The greatest of N numbers of a normal law is about the root of 2 ln N: so packs of
         // thirty texts and of a million compare.
         let most = (2.0 * (meant.texts as f32).max(FEWEST).ln()).sqrt();
         (meant.standing / most, meant.cosine)
     });
-    let [constant, a, b, c] = if meant.is_some() { BY_TABLE } else { BY_WORDS };
+    let weights = meant.map_or(BY_WORDS, |meant| {
+        let known = BY_MODEL.iter().find(|(model, _)| *model == meant.model);
+        known.map_or(BY_TABLE, |(_, weights)| *weights)
+    });
+    let [constant, a, b, c] = weights;
     let sum = constant + a * covered + b * standing + c * cosine;
     1.0 / (1.0 + (-sum).exp())
 }
@@ -48,7 +56,7 @@ mod tests {
 
     #[test]
     fn more_words_and_a_nearer_meaning_are_surer() {
-        let meant = |standing, texts| Some(("static", Meant { cosine: 0.5, standing, texts }));
+        let meant = |standing, texts| Some(Meant { model: "any", cosine: 0.5, standing, texts });
         // -2.4 + 2.8 + 1.2 * 3 / sqrt(2 ln 90) = 0.4 + 1.2: sigma(1.6) = 0.832.
         assert!((of(1.0, meant(3.0, 90)) - 0.832).abs() < 1e-3);
         // Nothing known: sigma(-2.4) = 0.083, below the threshold; by words alone sigma(-1.5).

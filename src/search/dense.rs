@@ -54,6 +54,8 @@ pub fn vector(value: Option<&Value>) -> Option<Vec<f32>> {
 pub struct Towards {
     /// What its ballot is called.
     pub name: &'static str,
+    /// The model that made the vector, as the manifest names it.
+    pub model: String,
     /// The space.
     pub space: Space,
     /// The query's vector, of any length.
@@ -64,6 +66,7 @@ pub struct Towards {
 pub(super) struct Dense<'a> {
     plan: &'a Plan<'a>,
     space: Space,
+    model: String,
     query: Query,
     parts: Vec<Part<'a>>,
     spread: OnceLock<Spread>,
@@ -150,7 +153,14 @@ impl<'a> Dense<'a> {
                 parts.push(Part { number, segment, vectors, trust, ended });
             }
         }
-        Ok(Some(Self { plan, space: towards.space, query, parts, spread: OnceLock::new() }))
+        Ok(Some(Self {
+            plan,
+            space: towards.space,
+            model: towards.model.clone(),
+            query,
+            parts,
+            spread: OnceLock::new(),
+        }))
     }
 
     /// The cosine of a text with the query, by the row that owns it; none if it has no vector.
@@ -182,6 +192,11 @@ impl<'a> Dense<'a> {
         let ((a, a_norm), (b, b_norm)) = (code(a)?, code(b)?);
         let products = a.iter().zip(b).map(|(a, b)| i32::from(*a as i8) * i32::from(*b as i8));
         Some(products.sum::<i32>() as f32 * a_norm * b_norm)
+    }
+
+    /// The model that spans the space.
+    pub(super) fn model(&self) -> &str {
+        &self.model
     }
 
     /// Texts in the space, as far as the spread has counted them. Asked after the ballot.

@@ -115,8 +115,10 @@ pub struct Hit {
     pub ranks: Vec<Ranked>,
     /// The weight that decay left it.
     pub decay: f32,
-    /// The cosine by which the dense ballot named it, if it did.
+    /// The cosine by which a dense ballot named it, if one did.
     pub cosine: Option<f32>,
+    /// Its score in a blend ([`Fuse::Blend`]), which orders the hits.
+    pub blended: Option<f32>,
 }
 
 /// What a search found.
@@ -388,6 +390,7 @@ impl Round<'_> {
                 ranks,
                 decay: fades[number],
                 cosine,
+                blended: blended.as_ref().map(|scores| scores[number] * fades[number]),
             }
         });
         Ok(hits.collect())
@@ -404,11 +407,12 @@ impl Round<'_> {
         let held = self.words.iter().zip(&frequencies).filter(|(_, frequency)| **frequency > 0);
         let all: f32 = self.words.iter().map(|word| word.weight).sum();
         let covered = held.map(|(word, _)| word.weight).sum::<f32>() / all;
-        let meant = self.spaces.iter().rev().find_map(|(name, dense)| {
+        let meant = self.spaces.iter().rev().find_map(|(_, dense)| {
             let dense = dense.as_ref()?;
             let cosine = dense.cosine(first.text)?;
             let standing = dense.standing(cosine);
-            Some((*name, confidence::Meant { cosine, standing, texts: dense.spread_over() }))
+            let (model, texts) = (dense.model(), dense.spread_over());
+            Some(confidence::Meant { model, cosine, standing, texts })
         });
         Ok(Some(confidence::of(covered, meant)))
     }

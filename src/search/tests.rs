@@ -348,7 +348,10 @@ fn a_claim_fades_by_its_own_review() {
     let snapshot = world.snapshot(&[]);
     let hits = ask(&snapshot, &query("yak grazing", now)).hits;
     // (1 + 19/81 * 1/100)^-0.5 = 0.99883 against (1 + 19/81 * 30)^-0.5 = 0.35276.
-    assert_eq!(ids(&snapshot, &Answer { hits: hits.clone(), tokens: 2, ..Answer::default() }), [1, 2]);
+    assert_eq!(
+        ids(&snapshot, &Answer { hits: hits.clone(), tokens: 2, ..Answer::default() }),
+        [1, 2]
+    );
     assert!((hits[0].decay - 0.99883).abs() < 1e-4, "{}", hits[0].decay);
     assert!((hits[1].decay - 0.35276).abs() < 1e-3, "{}", hits[1].decay);
 }
