@@ -9,7 +9,7 @@ use super::engine::{self, Plan};
 use super::naive::{self, Doc};
 use super::panel::{Decay, Diversify, Fuse, Panel};
 use super::world::{Dice, START, VOCABULARY, Version, World, bits, merged, snapshot};
-use super::{Answer, Query, Rank, search, search_on, words};
+use super::{Answer, Dense, Query, Rank, Towards, search, search_on, words};
 use crate::pack::record;
 use crate::pack::snapshot::{Place, Snapshot, View};
 use crate::text::Tokenizer;
@@ -417,4 +417,124 @@ fn damaged_lists_are_errors() {
         }
     }
     assert!(opened > 100 && errors > 0, "{opened} opened, {errors} errors");
+}
+
+/// The static table's ballot of a query, as the engine gives it.
+fn dense_ballot(snapshot: &Snapshot, query: &Query<'_>, parallel: bool) -> Seen {
+    let plan = Plan {
+        snapshot,
+        view: query.view,
+        corpus: query.kind.map_or(record::CLAIMS, record::corpus),
+        kind: query.kind,
+        set: query.set.map(record::set_code),
+        recency: false,
+        formula: super::Bm25::USUAL,
+        limit: query.limit,
+        parallel: Some(parallel),
+    };
+    let Some(dense) = Dense::new(&plan, &towards(query.text)).unwrap() else { return Vec::new() };
+    let seen = |entry: super::Entry| {
+        let recorded = snapshot.segment(entry.version).recorded(entry.version.row);
+        (entry.id, recorded, entry.score.to_bits())
+    };
+    dense.ballot().unwrap().into_iter().map(seen).collect()
+}
+
+fn towards(text: &str) -> Towards {
+    let vector = crate::meaning::vector(text).to_vec();
+    Towards { name: "static", model: String::new(), space: crate::meaning::space(), vector }
+}
+
+/// The same from every text that is shown, by the definition of a cosine.
+fn naive_dense(world: &World, query: &Query<'_>) -> Seen {
+    let corpus = query.kind.map_or(record::CLAIMS, record::corpus);
+    let towards = super::kernel::Query::of(&towards(query.text).vector, crate::meaning::space());
+    let Some(towards) = towards else { return Vec::new() };
+    let mut found: Vec<(u128, i64, f32)> = world
+        .shown(&query.view)
+        .into_iter()
+        .filter(|version| record::corpus(version.kind) == corpus)
+        .filter(|version| query.kind.is_none_or(|kind| kind == version.kind))
+        .filter(|version| query.set.is_none_or(|set| version.set == Some(set)))
+        .filter_map(|version| {
+            let code = crate::meaning::code(&version.text);
+            let cosine = towards.cosine(&code, packset_segments::vectors::norm(&code));
+            let score = cosine + 0.1 * super::score::trust(version.trust);
+            (cosine > 0.0).then_some((version.id, version.recorded, score))
+        })
+        .collect();
+    found.sort_by(|a, b| b.2.total_cmp(&a.2).then(a.0.cmp(&b.0)));
+    found.truncate(query.limit);
+    found.into_iter().map(|(id, recorded, score)| (id, recorded, score.to_bits())).collect()
+}
+
+#[test]
+fn the_dense_ballot_agrees_with_the_oracle_however_the_store_lies() {
+    for seed in 80..83 {
+        // Few enough that no sketch is looked at.
+        let world = World::random(seed, 110);
+        let single = snapshot(world.laid_out(&[]));
+        let many = world.snapshot(&[40, 1, 20, 5, 12]);
+        let all = world.laid_out(&[40, 1, 20, 5, 12]);
+        let count = all.len();
+        let whole = snapshot(merged(all, count));
+        let mut dice = Dice(seed + 100);
+        for text in queries(&mut dice, 24) {
+            let query = variations(&text, &world, &mut dice);
+            let expected = naive_dense(&world, &query);
+            for (layout, snapshot) in [&single, &many, &whole].into_iter().enumerate() {
+                for parallel in [false, true] {
+                    let found = dense_ballot(snapshot, &query, parallel);
+                    assert_eq!(found, expected, "seed {seed}, layout {layout}, {query:?}");
+                }
+            }
+        }
+    }
+}
+
+/// Sketches may miss what lies far down; what they let through is scored as ever, and nearly all
+/// of the first ten is.
+#[test]
+fn sketches_let_the_best_through() {
+    let world = World::settled(90, 1500, false);
+    let [single, many] = [world.snapshot(&[]), world.snapshot(&[700, 200, 150])];
+    let mut dice = Dice(91);
+    let (mut wanted, mut got) = (0, 0);
+    for text in queries(&mut dice, 40) {
+        let query = Query { limit: 10, ..query(&text, world.end()) };
+        let expected = naive_dense(&world, &query);
+        let found = dense_ballot(&single, &query, false);
+        assert_eq!(found, dense_ballot(&many, &query, true), "{query:?}");
+        wanted += expected.len();
+        got += expected.iter().filter(|entry| found.contains(entry)).count();
+    }
+    assert!(got * 20 >= wanted * 19, "{got} of {wanted}");
+}
+
+#[test]
+fn a_blend_depends_on_neither_layout_nor_threads() {
+    let world = World::random(95, 100);
+    let layouts = [world.snapshot(&[]), world.snapshot(&[30, 1, 25, 3])];
+    let mut dice = Dice(96);
+    for text in queries(&mut dice, 20) {
+        let query = Query { panel: Panel::BEST, ..variations(&text, &world, &mut dice) };
+        let mut answers = Vec::new();
+        for snapshot in &layouts {
+            for parallel in [false, true] {
+                let mut tokenizer = Tokenizer::new(true);
+                let none = super::Paragraphs::of(&[]);
+                let towards = [towards(&text)];
+                let (snapshot, parallel) = (Some(snapshot), Some(parallel));
+                let answer =
+                    super::answer(snapshot, &mut tokenizer, &query, parallel, &none, &towards)
+                        .unwrap();
+                let found = ids(snapshot.unwrap(), &answer);
+                let scores: Vec<f32> = answer.hits.iter().map(|hit| hit.score).collect();
+                assert!(scores.is_sorted_by(|a, b| a >= b));
+                answers.push((found, scores, answer.confidence));
+            }
+        }
+        answers.dedup();
+        assert_eq!(answers.len(), 1, "{query:?}");
+    }
 }

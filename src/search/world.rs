@@ -330,6 +330,8 @@ pub(super) fn add(
             }
         }
     }
+    let code = crate::meaning::code(&version.text);
+    let codes = [(crate::meaning::space(), &code[..])];
     builder.push(&Row {
         id: version.id,
         recorded: version.recorded,
@@ -348,7 +350,7 @@ pub(super) fn add(
             (record::SET, version.set.map_or(NULL, record::set_code)),
         ],
         keys: &[],
-        text: version.fresh.then(|| text_of(version, &terms)),
+        text: version.fresh.then(|| Text { codes: &codes, ..text_of(version, &terms) }),
     })
 }
 

@@ -35,6 +35,7 @@ mod lifecycle;
 mod mcp;
 mod mcp_client;
 mod mcp_lines;
+mod meaning;
 mod mining;
 mod mirror;
 mod model;
