@@ -7,9 +7,14 @@ use serde_json::json;
 
 use crate::harness::{Pack, set_mode};
 
+/// A pack without the static table, so that what is found by meaning is the encoder's doing.
+fn pack() -> Pack {
+    Pack::new().var("PACKSET_STATIC", "off")
+}
+
 /// A pack with an encoder: a shell script that answers each line.
 fn with_encoder(answers: &str) -> Pack {
-    let pack = Pack::new();
+    let pack = pack();
     let script = pack.root.join("encoder");
     fs::write(&script, format!("#!/bin/sh\n{answers}\n")).unwrap();
     set_mode(&script, 0o755);
@@ -95,7 +100,7 @@ fn no_fault_of_an_encoder_costs_a_write_or_a_search() {
 
 #[test]
 fn a_missing_encoder_and_one_that_is_switched_off_are_said() {
-    let pack = Pack::new().var("PACKSET_EMBED", "/nowhere/encoder");
+    let pack = pack().var("PACKSET_EMBED", "/nowhere/encoder");
     let status = pack.ok(["status", "--json"]).json();
     assert_eq!(
         status["embedder"],
