@@ -74,6 +74,13 @@ pub fn ask(desk: &Desk, route: &'static Route, given: Given) -> Result<Value, Fa
     }
 }
 
+/// Whether a request will load a model in this very process: the one that is in use, or the one that
+/// it names.
+pub fn loads_a_model(desk: &Desk, route: &Route, named: bool) -> bool {
+    let here = Address::of(&desk.env) == Address::Files && (named || desk.encoders().are_there());
+    here && warm_writer(desk, route).is_none()
+}
+
 /// The home's own writer, if it is up and the request needs a model: there it is loaded already,
 /// and a process of its own would take seconds to do it again.
 #[cfg(unix)]

@@ -235,6 +235,9 @@ pub struct Search {
     /// Ask the cross-encoder about the first twenty; a lone hit is settled without
     #[arg(long)]
     pub rerank: bool,
+    /// What finds claims by meaning: off, static, or a model [default: the one in use]
+    #[arg(long, value_name = "MODEL")]
+    pub semantic: Option<String>,
     /// Print nothing if it is less sure than this that the first hit answers (0 to 1)
     #[arg(long, value_name = "SHARE")]
     pub min_confidence: Option<String>,

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use crate::cli::args::{Rank, Search};
 use crate::cli::ui::Cell;
 use crate::cli::{Exit, Failure};
+use crate::client;
 use crate::command::{Context, moment, number, rows, text};
 use crate::desk::{Given, route};
 
@@ -22,6 +23,7 @@ pub fn run(context: &mut Context<'_>, args: &Search) -> Result<Exit, Failure> {
         ("rerank", json!(args.rerank.then_some(true))),
         ("set", json!(args.set)),
         ("min_confidence", json!(args.min_confidence)),
+        ("semantic", json!(args.semantic)),
         (
             "rank",
             json!(match args.rank {
@@ -33,6 +35,14 @@ pub fn run(context: &mut Context<'_>, args: &Search) -> Result<Exit, Failure> {
     moment(&mut given, &args.moment);
     if !args.quiet {
         context.ui.note(&format!("packset: workspace {name}"));
+    }
+    let named = args.semantic.as_deref().filter(|name| !["off", "static"].contains(name));
+    let asks = args.semantic.is_none() || named.is_some();
+    if !args.quiet && asks && client::loads_a_model(context, &route::SEARCH, named.is_some()) {
+        // Some hundred milliseconds, or seconds of a large one: say what is waited for.
+        let model = named.map(str::to_owned).or_else(|| context.model());
+        let model = model.unwrap_or_else(|| "the model".to_owned());
+        context.ui.note(&format!("packset: loading {model}; a writer that runs keeps it warm"));
     }
     let answer = context.ask(&route::SEARCH, given)?;
     context.mind_the_gap(&answer);

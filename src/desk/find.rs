@@ -9,6 +9,8 @@ use crate::atom::Kind;
 use crate::cards::{self, Card, SetName};
 use crate::claim::recall::{self, Hints};
 use crate::cli::{Failure, FailureKind};
+use crate::embed::models;
+use crate::encode::Encoders;
 use crate::meaning;
 use crate::pack::record::{self, Record};
 use crate::pack::snapshot::{Snapshot, View};
@@ -135,7 +137,11 @@ pub fn search(desk: &Desk, given: Given) -> Result<Value, Failure> {
     }
     let cards = cards_of(desk, snapshot.as_deref(), set.as_deref(), &query.view)?;
     let mut tokenizer = Tokenizer::new(stem);
-    let towards = if limit > 0 { towards(desk, stem, &text) } else { Vec::new() };
+    let semantic = given.text("semantic");
+    let towards = match limit {
+        0 => Vec::new(),
+        _ => towards_by(desk, semantic.as_deref(), stem, &text)?,
+    };
     if let Some(last) = towards.last() {
         answer["engine"] = last.name.into();
     }
@@ -189,6 +195,44 @@ fn cards_of(
 /// The vectors of a query: by the static table, and by a model if an encoder answers. One of stop
 /// words finds nothing: no model need be asked about it.
 pub(super) fn towards(desk: &Desk, stem: bool, text: &str) -> Vec<Towards> {
+    by(desk, Some(&*desk.encoders()), stem, text)
+}
+
+/// The same by what is asked for: `off`, `static`, or a model by name.
+///
+/// # Errors
+/// A name that is none, or another model than the one that a process which stays has loaded.
+fn towards_by(
+    desk: &Desk,
+    semantic: Option<&str>,
+    stem: bool,
+    text: &str,
+) -> Result<Vec<Towards>, Failure> {
+    let Some(name) = semantic else { return Ok(towards(desk, stem, text)) };
+    match name {
+        "off" => return Ok(Vec::new()),
+        "static" => return Ok(by(desk, None, stem, text)),
+        _ => {}
+    }
+    let Some(model) = models::find(name) else {
+        return Err(Failure::usage(format!("no model is called {name}"))
+            .hint("off, static, or a model of `packset model list`"));
+    };
+    if desk.model().as_deref() == Some(model.name) {
+        return Ok(towards(desk, stem, text));
+    }
+    if desk.is_warm() {
+        return Err(Failure::new(
+            FailureKind::Refused,
+            format!("{} is not the model that this writer has loaded", model.name),
+        )
+        .hint("`packset model use` sets it"));
+    }
+    let encoders = Encoders::find(&desk.env, &*desk.vfs, Some(model.name));
+    Ok(by(desk, Some(&encoders), stem, text))
+}
+
+fn by(desk: &Desk, encoders: Option<&Encoders>, stem: bool, text: &str) -> Vec<Towards> {
     let mut towards = Vec::new();
     if Tokenizer::new(stem).collect(text).is_empty() {
         return towards;
@@ -202,7 +246,7 @@ pub(super) fn towards(desk: &Desk, stem: bool, text: &str) -> Vec<Towards> {
             vector,
         });
     }
-    if let Some((entry, vector)) = desk.encode(text, true) {
+    if let Some((entry, vector)) = encoders.and_then(|it| Desk::encode_with(it, text, true)) {
         let space = Space { id: entry.id.0, dims: entry.dims };
         towards.push(Towards { name: "dense", model: entry.model, space, vector });
     }

@@ -232,7 +232,15 @@ impl Desk {
     /// The vector of a text, or of a query, and the space that it is of; none if no encoder
     /// answers.
     pub fn encode(&self, text: &str, query: bool) -> Option<(SpaceEntry, Vec<f32>)> {
-        let encoders = self.encoders();
+        Self::encode_with(&self.encoders(), text, query)
+    }
+
+    /// As [`Desk::encode`], by these encoders.
+    pub fn encode_with(
+        encoders: &Encoders,
+        text: &str,
+        query: bool,
+    ) -> Option<(SpaceEntry, Vec<f32>)> {
         if !encoders.are_there() {
             return None;
         }

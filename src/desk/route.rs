@@ -188,6 +188,7 @@ route! { SEARCH "search" GET "/v1/search" => Read find::search,
  may("set", Type::Text, "only claims of this set"),
  may("rank", Type::Text, "`fused` or `relevance`"),
  may("rerank", Type::Flag, "ask the cross-encoder about the first twenty"),
+ may("semantic", Type::Text, "`off`, `static`, or the name of a model, in the place of the one in use"),
  may("min_confidence", Type::Text, "no hits if the first is less surely an answer, from 0 to 1")] }
 route! { RECALL "recall" GET "/v1/recall" => Read find::recall,
 "What an agent should have before it, with hints of what will be needed or without."

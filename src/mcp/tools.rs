@@ -66,6 +66,7 @@ pub(super) static TABLE: [Tool; 10] = [
             may("set", Is::Text, "only claims of this set"),
             may("rank", Is::Word(&["fused", "relevance"]), "what the order goes by"),
             may("rerank", Is::Flag, "ask the cross-encoder, where there is one, about the first"),
+            may("semantic", Is::Text, "off, static, or a model, in the place of the one in use"),
             may(
                 "min_confidence",
                 Is::Text,
@@ -313,6 +314,7 @@ fn search(desk: &Desk, asked: &Asked) -> Result<Answer, Failure> {
         ("rank", "rank"),
         ("rerank", "rerank"),
         ("min_confidence", "min_confidence"),
+        ("semantic", "semantic"),
     ];
     let extra = Some(("limit", json!(limit)));
     let (found, mut answer) = ask(desk, &route::SEARCH, asked, &names, extra, "hits")?;

@@ -4,7 +4,7 @@
 //! the speed of memory. A large store looks at the sketches first, an eighth of that, and compares
 //! the codes of the best two of a hundred; that keeps the best twenty in all but one of a hundred
 //! places (measured on 31,000 texts, 2,100 questions). Not here: where vectors come from
-//! ([`crate::meaning`], [`crate::encode`]), the loops themselves ([`super::kernel`]).
+//! ([`crate::meaning`], [`crate::encode`]), the loops themselves (`kernel`).
 //!
 //! Invariants: vectors of different spaces are never compared; a text without one takes no part;
 //! nothing that points away from the query is named. What a sketch decides depends on the texts

@@ -90,7 +90,7 @@ macro_rules! named {
 /// How ballots become one order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Fuse {
-    /// Scores on one scale, and what a text's neighbours have ([`super::blend`]).
+    /// Scores on one scale, and what a text's neighbours have (`blend`).
     Blend,
     /// Sum of normalised scores times the number of ballots that name the candidate.
     #[default]
