@@ -56,8 +56,10 @@ const COHERENT: f32 = 0.1;
 const PAIRS: usize = 1000;
 /// So many pairs that are not alike are supposed beside those that there are.
 const UNPROVEN: f32 = 20.0;
-/// What a match in part (a prefix, a piece, one edit) weighs, where no text holds a word.
+/// What a match in part (a prefix, a piece, one edit) weighs where no word is found at all; the
+/// best having this much of the words, such matches are noise.
 const LOOSE: f32 = 0.3;
+const LITTLE: f32 = 0.25;
 
 /// A space that takes part: the name of its ballot, and its texts if it has any.
 pub(super) type Meant<'a> = (&'static str, Option<Dense<'a>>);
@@ -105,12 +107,9 @@ pub(super) fn scores(
 
     let strict = strict(plan, words, &near, gate, candidates)?;
     let best = candidates.iter().map(|entry| entry.halves).max().unwrap_or(0).max(1);
-    let tokens = || words.iter().map(|word| f32::from(word.count));
-    let unknown = words.iter().filter(|word| word.unknown).map(|word| f32::from(word.count));
-    let loose = LOOSE * unknown.sum::<f32>() / tokens().sum::<f32>().max(1.0);
     // A misspelt or half a word matters where hardly a word is found.
     let found = strict.iter().copied().fold(0f32, f32::max);
-    let loose = loose.max(LOOSE * (1.0 - found));
+    let loose = LOOSE * (1.0 - found / LITTLE).max(0.0);
     let meaning: Vec<Meaning<'_>> = spaces.iter().filter_map(Meaning::of).collect();
     let mut scores = Vec::with_capacity(candidates.len());
     for (entry, strict) in candidates.iter().zip(strict) {

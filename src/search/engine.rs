@@ -262,7 +262,6 @@ pub(super) fn evaluate(plan: &Plan<'_>, words: &mut [Word]) -> Result<Ballots, E
             effort += word.effort(terms, plan.corpus);
         }
         effort += rows;
-        word.unknown = rows == 0;
         word.weigh(&corpus, df.max(i64::from(rows > 0)), &plan.formula, &norms);
         exact.push(numbers);
     }

@@ -44,8 +44,6 @@ pub(super) struct Word {
     part: bool,
     /// Whether it matches terms one edit away.
     edit: bool,
-    /// Whether no text holds it.
-    pub(super) unknown: bool,
     /// Its inverse document frequency times its count.
     pub(super) weight: f32,
     /// What it adds to the score of a text that holds it once, by length code.
@@ -103,7 +101,6 @@ impl Word {
             // edit would replace half of a word there.
             part: long || spaceless(term),
             edit: long,
-            unknown: false,
             weight: 0.0,
             once: Box::new([0.0; 256]),
         }

@@ -125,6 +125,8 @@ fn search_json() {
         "rerank",
         "engine",
         "hits",
+        "confidence",
+        "confident",
         "stem",
     ];
     assert_eq!(keys(&answer), shape);
