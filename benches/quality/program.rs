@@ -123,6 +123,12 @@ impl Home {
         if stored + known + refused != pack.records.len() as u64 {
             return Err(failed("import", &output));
         }
+        if self.vars.iter().any(|(var, _)| var == "PACKSET_EMBED") {
+            let output = self.command(&self.vars).args(["embed", &pack.name]).output()?;
+            if !output.status.success() {
+                return Err(failed("embed", &output));
+            }
+        }
         self.import.stored += stored;
         self.import.known += known;
         self.import.refused += refused;

@@ -69,6 +69,10 @@ pub(super) struct Dense<'a> {
     model: String,
     query: Query,
     parts: Vec<Part<'a>>,
+    /// Whether the rows that have not ended are those that are shown.
+    now: bool,
+    /// Whether any version says a trust.
+    trusting: bool,
     spread: OnceLock<Spread>,
 }
 
@@ -144,7 +148,8 @@ impl<'a> Dense<'a> {
     pub(super) fn new(plan: &'a Plan<'a>, towards: &Towards) -> Result<Option<Self>, Error> {
         let Some(query) = Query::of(&towards.vector, towards.space) else { return Ok(None) };
         let mut parts = Vec::new();
-        for (number, segment) in plan.snapshot.segments().iter().enumerate() {
+        let segments = plan.snapshot.segments();
+        for (number, segment) in segments.iter().enumerate() {
             let vectors = segment.vectors(towards.space.id)?;
             if let Some(vectors) = vectors.filter(|vectors| vectors.space() == towards.space) {
                 let trust = segment.column(record::TRUST);
@@ -159,6 +164,8 @@ impl<'a> Dense<'a> {
             model: towards.model.clone(),
             query,
             parts,
+            now: plan.view.recorded > plan.snapshot.manifest().recorded && !plan.view.backdated,
+            trusting: segments.iter().any(|it| it.column(record::TRUST).is_some()),
             spread: OnceLock::new(),
         }))
     }
@@ -210,9 +217,7 @@ impl<'a> Dense<'a> {
     /// [`Error::Corrupt`].
     pub(super) fn ballot(&self) -> Result<Vec<Entry>, Error> {
         let count: usize = self.parts.iter().map(|part| part.vectors.len()).sum();
-        // In the past other rows are shown than those that have not ended.
-        let now = self.plan.view.recorded > self.plan.snapshot.manifest().recorded;
-        if count >= SKETCHED_FROM && now && !self.plan.view.backdated {
+        if count >= SKETCHED_FROM && self.now {
             return self.by_sketches(count);
         }
         let parallel = self.plan.parallel.unwrap_or(count >= PARALLEL_FROM);
@@ -293,13 +298,15 @@ impl<'a> Dense<'a> {
             return Err(part.segment.corrupt("vectors", "a vector of no row"));
         };
         let text = Place { segment: part.number, row };
-        let own = part.trust.map_or(NULL, |trust| trust.get(row));
-        let score = cosine + TRUST * score::trust(own);
-        // A version that shares the text may have another trust; it is looked up if it matters.
-        let bound = match self.plan.snapshot.end_of(text) {
-            Some(_) => cosine + TRUST * score::TRUST_LIMIT,
-            None => score,
+        // The row's own trust, if it is the version that is shown; one that shares its text may
+        // have another.
+        let own = self.now && self.plan.snapshot.end_of(text).is_none();
+        let trust = match (self.trusting, own) {
+            (false, _) => score::trust(NULL),
+            (true, true) => score::trust(part.trust.map_or(NULL, |trust| trust.get(row))),
+            (true, false) => score::TRUST_LIMIT,
         };
+        let bound = cosine + TRUST * trust;
         if cosine <= 0.0 || top.floor().is_some_and(|floor| bound < floor) {
             return Ok(());
         }

@@ -64,12 +64,12 @@ fn vectors_live_as_long_as_their_texts_and_old_claims_get_theirs() {
     let id = id.as_str().unwrap();
     pack.ok(["update", id, "entities=[\"ops\"]"]);
     assert_eq!(pack.found(question)[0], SECRETS);
-    pack.ok(["update", id, "text=Bread needs an hour to rise."]);
+    pack.ok(["update", id, "text=Felines need quiet."]);
     assert!(!pack.found(question).iter().any(|text| text == SECRETS));
-    assert_eq!(pack.found("baking a loaf of dough")[0], "Bread needs an hour to rise.");
+    assert_eq!(pack.found("a kitten asleep")[0], "Felines need quiet.");
     pack.ok(["compact"]);
     pack.ok(["verify"]);
-    assert_eq!(pack.found("baking a loaf of dough")[0], "Bread needs an hour to rise.");
+    assert_eq!(pack.found("a kitten asleep")[0], "Felines need quiet.");
 }
 
 #[test]
@@ -91,24 +91,30 @@ fn an_answer_says_how_sure_it_is_and_can_be_held_to_it() {
     pack.run(["search", "--min-confidence", "much", "x"]).done().code(64);
 }
 
-/// A conversation in sessions, whose answers do not repeat their questions, among other talk.
-fn conversation() -> Vec<String> {
-    let talk = [
-        "Where shall we hold the autumn offsite?",
-        "The lodge above the lake has room for thirty.",
-        "Good, then everybody can take the early train there.",
-        "Which editor do new people get?",
-        "Whatever they like, we pay for it.",
-        "Fine, I will tell the office.",
+/// Talk about one thing a session, in which each line takes up a word of the line before it.
+fn conversation(with_sessions: bool) -> Vec<String> {
+    let topics = [
+        ["walnut", "ladder", "garden", "kettle"],
+        ["copper", "saddle", "window", "pepper"],
+        ["velvet", "anchor", "button", "meadow"],
+        ["granite", "lantern", "basket", "thunder"],
+        ["marble", "candle", "pillow", "harbour"],
+        ["silver", "hammer", "carpet", "orchard"],
     ];
     let mut lines = Vec::new();
-    for round in 0..12 {
-        for (at, text) in talk.iter().enumerate() {
-            let session = format!("s{}", round * 2 + at / 3);
-            let text =
-                if round == 0 { (*text).to_owned() } else { format!("{text} Round {round}.") };
-            let record = json!({"kind": "lesson", "text": text, "session": session,
-                "workspace": "w", "id": format!("r{round}-{at}")});
+    for (number, [a, b, c, d]) in topics.iter().enumerate() {
+        let texts = [
+            format!("We spoke of the {a} and the {b} for a while."),
+            format!("That {b} would need a {c} beside it."),
+            format!("A {c} goes well with any {d}."),
+            format!("So the {d} was bought."),
+        ];
+        for (at, text) in texts.into_iter().enumerate() {
+            let mut record = json!({"kind": "lesson", "text": text, "workspace": "w",
+                "id": format!("t{number}-{at}")});
+            if with_sessions {
+                record["session"] = format!("s{number}").into();
+            }
             lines.push(record.to_string());
         }
     }
@@ -117,16 +123,19 @@ fn conversation() -> Vec<String> {
 
 #[test]
 fn a_claim_is_judged_in_the_company_of_its_session() {
-    let pack = Pack::new().with_meaning().var("PACKSET_WORKSPACE", "w");
-    let lines = conversation();
-    pack.import(&lines.iter().map(String::as_str).collect::<Vec<_>>());
-    let answer = pack.ok(["search", "--json", "--limit", "40", "autumn offsite"]).json();
-    let place = |text: &str| hits(&answer).iter().position(|found| *found == text);
-    let lodge = place("The lodge above the lake has room for thirty.");
-    // It holds neither word; its neighbour before it holds both.
-    assert!(lodge.is_some_and(|place| place < 40), "{:?}", hits(&answer));
-    let editor = place("Which editor do new people get?");
-    assert!(editor.is_none() || lodge < editor, "{lodge:?} {editor:?}");
+    let place = |with_sessions: bool| {
+        let pack = Pack::new().with_meaning().var("PACKSET_WORKSPACE", "w");
+        let lines = conversation(with_sessions);
+        pack.import(&lines.iter().map(String::as_str).collect::<Vec<_>>());
+        let answer = pack.ok(["search", "--json", "--limit", "40", "granite"]).json();
+        let found = hits(&answer);
+        assert_eq!(found[0], "We spoke of the granite and the lantern for a while.");
+        let next = "That lantern would need a basket beside it.";
+        found.iter().position(|text| *text == next)
+    };
+    // It holds no word of the question; the line before it does.
+    assert_eq!(place(true), Some(1));
+    assert_ne!(place(false), Some(1));
 }
 
 #[test]
