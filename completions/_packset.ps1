@@ -63,6 +63,7 @@ Register-ArgumentCompleter -Native -CommandName 'packset' -ScriptBlock {
             [CompletionResult]::new('why', 'why', [CompletionResultType]::ParameterValue, 'What is behind a claim''s place in a search')
             [CompletionResult]::new('purge', 'purge', [CompletionResultType]::ParameterValue, 'Erase a record, every version of it, from every file')
             [CompletionResult]::new('compact', 'compact', [CompletionResultType]::ParameterValue, 'Merge a workspace''s segments')
+            [CompletionResult]::new('embed', 'embed', [CompletionResultType]::ParameterValue, 'Give the texts that have none their vectors of the model in use')
             [CompletionResult]::new('verify', 'verify', [CompletionResultType]::ParameterValue, 'Read every byte of a workspace and say what is damaged')
             [CompletionResult]::new('model', 'model', [CompletionResultType]::ParameterValue, 'List, fetch, choose and check the models that find claims by meaning')
             [CompletionResult]::new('serve', 'serve', [CompletionResultType]::ParameterValue, 'Answer requests over HTTP, for tools that need it')
@@ -97,6 +98,8 @@ Register-ArgumentCompleter -Native -CommandName 'packset' -ScriptBlock {
             [CompletionResult]::new('--workspace', '--workspace', [CompletionResultType]::ParameterName, 'The workspace [default: see `packset where`]')
             [CompletionResult]::new('--as-of', '--as-of', [CompletionResultType]::ParameterName, 'What was true at this time')
             [CompletionResult]::new('--known-at', '--known-at', [CompletionResultType]::ParameterName, 'What the pack knew at this time')
+            [CompletionResult]::new('--semantic', '--semantic', [CompletionResultType]::ParameterName, 'What finds claims by meaning: off, static, or a model [default: the one in use]')
+            [CompletionResult]::new('--min-confidence', '--min-confidence', [CompletionResultType]::ParameterName, 'Print nothing if it is less sure than this that the first hit answers (0 to 1)')
             [CompletionResult]::new('--rank', '--rank', [CompletionResultType]::ParameterName, 'What the score means: the panel''s verdict or plain relevance')
             [CompletionResult]::new('--limit', '--limit', [CompletionResultType]::ParameterName, 'Most hits to print')
             [CompletionResult]::new('--kind', '--kind', [CompletionResultType]::ParameterName, 'Only claims of this kind')
@@ -388,6 +391,14 @@ Register-ArgumentCompleter -Native -CommandName 'packset' -ScriptBlock {
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             break
         }
+        'packset;embed' {
+            [CompletionResult]::new('--all', '--all', [CompletionResultType]::ParameterName, 'Every workspace of the pack')
+            [CompletionResult]::new('--if-set', '--if-set', [CompletionResultType]::ParameterName, 'Do nothing, and say nothing, if no model is in use')
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON instead of columns')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
         'packset;verify' {
             [CompletionResult]::new('--all', '--all', [CompletionResultType]::ParameterName, 'Every workspace of the pack')
             [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON instead of columns')
@@ -568,6 +579,7 @@ Register-ArgumentCompleter -Native -CommandName 'packset' -ScriptBlock {
             [CompletionResult]::new('why', 'why', [CompletionResultType]::ParameterValue, 'What is behind a claim''s place in a search')
             [CompletionResult]::new('purge', 'purge', [CompletionResultType]::ParameterValue, 'Erase a record, every version of it, from every file')
             [CompletionResult]::new('compact', 'compact', [CompletionResultType]::ParameterValue, 'Merge a workspace''s segments')
+            [CompletionResult]::new('embed', 'embed', [CompletionResultType]::ParameterValue, 'Give the texts that have none their vectors of the model in use')
             [CompletionResult]::new('verify', 'verify', [CompletionResultType]::ParameterValue, 'Read every byte of a workspace and say what is damaged')
             [CompletionResult]::new('model', 'model', [CompletionResultType]::ParameterValue, 'List, fetch, choose and check the models that find claims by meaning')
             [CompletionResult]::new('serve', 'serve', [CompletionResultType]::ParameterValue, 'Answer requests over HTTP, for tools that need it')
@@ -697,6 +709,9 @@ Register-ArgumentCompleter -Native -CommandName 'packset' -ScriptBlock {
             break
         }
         'packset;help;compact' {
+            break
+        }
+        'packset;help;embed' {
             break
         }
         'packset;help;verify' {

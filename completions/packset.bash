@@ -58,6 +58,9 @@ _packset() {
             packset,due)
                 cmd="packset__subcmd__due"
                 ;;
+            packset,embed)
+                cmd="packset__subcmd__embed"
+                ;;
             packset,ensure)
                 cmd="packset__subcmd__ensure"
                 ;;
@@ -210,6 +213,9 @@ _packset() {
                 ;;
             packset__subcmd__help,due)
                 cmd="packset__subcmd__help__subcmd__due"
+                ;;
+            packset__subcmd__help,embed)
+                cmd="packset__subcmd__help__subcmd__embed"
                 ;;
             packset__subcmd__help,ensure)
                 cmd="packset__subcmd__help__subcmd__ensure"
@@ -386,7 +392,7 @@ _packset() {
 
     case "${cmd}" in
         packset)
-            opts="-h -V --json --help --version remember prefer search atoms status forget export import batch delete due grade sweep update consolidate islands hubs island fire accessions citers cards card set pin pack attach proposals propose accept show log diff undo why purge compact verify model serve mcp ensure start stop port url which where migrate-home doctor help"
+            opts="-h -V --json --help --version remember prefer search atoms status forget export import batch delete due grade sweep update consolidate islands hubs island fire accessions citers cards card set pin pack attach proposals propose accept show log diff undo why purge compact embed verify model serve mcp ensure start stop port url which where migrate-home doctor help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -651,6 +657,20 @@ _packset() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        packset__subcmd__embed)
+            opts="-h --all --if-set --json --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         packset__subcmd__ensure)
             opts="-h --json --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
@@ -730,7 +750,7 @@ _packset() {
             return 0
             ;;
         packset__subcmd__help)
-            opts="remember prefer search atoms status forget export import batch delete due grade sweep update consolidate islands hubs island fire accessions citers cards card set pin pack attach proposals propose accept show log diff undo why purge compact verify model serve mcp ensure start stop port url which where migrate-home doctor help"
+            opts="remember prefer search atoms status forget export import batch delete due grade sweep update consolidate islands hubs island fire accessions citers cards card set pin pack attach proposals propose accept show log diff undo why purge compact embed verify model serve mcp ensure start stop port url which where migrate-home doctor help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -926,6 +946,20 @@ _packset() {
             return 0
             ;;
         packset__subcmd__help__subcmd__due)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        packset__subcmd__help__subcmd__embed)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -2020,7 +2054,7 @@ _packset() {
             return 0
             ;;
         packset__subcmd__search)
-            opts="-q -h --workspace --as-of --known-at --rerank --rank --limit --kind --set --quiet --json --help"
+            opts="-q -h --workspace --as-of --known-at --rerank --semantic --min-confidence --rank --limit --kind --set --quiet --json --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2035,6 +2069,14 @@ _packset() {
                     return 0
                     ;;
                 --known-at)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --semantic)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --min-confidence)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

@@ -33,6 +33,8 @@ module completions {
     --as-of: string           # What was true at this time
     --known-at: string        # What the pack knew at this time
     --rerank                  # Ask the cross-encoder about the first twenty; a lone hit is settled without
+    --semantic: string        # What finds claims by meaning: off, static, or a model [default: the one in use]
+    --min-confidence: string  # Print nothing if it is less sure than this that the first hit answers (0 to 1)
     --rank: string@"nu-complete packset search rank" # What the score means: the panel's verdict or plain relevance
     --limit: string           # Most hits to print
     --kind: string            # Only claims of this kind
@@ -365,6 +367,15 @@ module completions {
     workspace?: string        # The workspace [default: see `packset where`]
   ]
 
+  # Give the texts that have none their vectors of the model in use
+  export extern "packset embed" [
+    --all                     # Every workspace of the pack
+    --if-set                  # Do nothing, and say nothing, if no model is in use
+    --json                    # Print JSON instead of columns
+    --help(-h)                # Print help (see more with '--help')
+    workspace?: string        # The workspace [default: see `packset where`]
+  ]
+
   # Read every byte of a workspace and say what is damaged
   export extern "packset verify" [
     --all                     # Every workspace of the pack
@@ -661,6 +672,10 @@ module completions {
 
   # Merge a workspace's segments
   export extern "packset help compact" [
+  ]
+
+  # Give the texts that have none their vectors of the model in use
+  export extern "packset help embed" [
   ]
 
   # Read every byte of a workspace and say what is damaged
