@@ -84,7 +84,8 @@ mod tests {
 
     #[test]
     fn where_it_is() {
-        let table: [(&[(&str, &str)], Option<&str>); 6] = [
+        type Case<'a> = (&'a [(&'a str, &'a str)], Option<&'a str>);
+        let table: [Case<'_>; 6] = [
             (&[("PACKSET_EMBED_CACHE", "/c"), ("XDG_CACHE_HOME", "/x")], Some("/c")),
             (&[("PACKSET_EMBED_CACHE", "c")], Some("/w/c")),
             (&[("XDG_CACHE_HOME", "/x"), ("HOME", "/h")], Some("/x/packset/embed")),
