@@ -3,7 +3,7 @@
 //! Redirects are followed here and not by the client, because a hub says the sum of a file in the
 //! answer that leads away from it. Not here: what is done with the bytes, asking again. Invariants:
 //! without leave of the environment there is no [`Http`]; from `https` no redirect leads to less;
-//! no password of a proxy is said back; nobody is waited for longer than [`STALL`].
+//! no password of a proxy is said back; nobody is waited for longer than `STALL`.
 
 use std::fmt;
 use std::io::Read;

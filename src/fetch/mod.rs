@@ -1,7 +1,7 @@
 //! Fetching: models and the runtime library that runs them, brought to this machine on request.
 //!
 //! The one place that asks the network for anything but a writer, and only when a verb says so.
-//! [`cache`] knows where things lie, [`http`] asks for one URL, [`file`] brings one file whole,
+//! [`cache`] knows where things lie, [`http`] asks for one URL, [`mod@file`] brings one file whole,
 //! [`model`] all files of a model, [`runtime`] the library. Not here: which models there are, what
 //! they are for. Invariants: offline, no [`http::Http`] can be made, so nothing is dialled; a name
 //! that others look for appears only when everything under it is whole and checked; what was
