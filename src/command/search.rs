@@ -8,6 +8,7 @@ use crate::cli::{Exit, Failure};
 use crate::client;
 use crate::command::{Context, moment, number, rows, text};
 use crate::desk::{Given, route};
+use crate::embed::models;
 
 /// Runs the verb.
 ///
@@ -36,7 +37,7 @@ pub fn run(context: &mut Context<'_>, args: &Search) -> Result<Exit, Failure> {
     if !args.quiet {
         context.ui.note(&format!("packset: workspace {name}"));
     }
-    let named = args.semantic.as_deref().filter(|name| !["off", "static"].contains(name));
+    let named = args.semantic.as_deref().filter(|name| models::find(name).is_some());
     let asks = args.semantic.is_none() || named.is_some();
     if !args.quiet && asks && client::loads_a_model(context, &route::SEARCH, named.is_some()) {
         // Some hundred milliseconds, or seconds of a large one: say what is waited for.
@@ -52,6 +53,11 @@ pub fn run(context: &mut Context<'_>, args: &Search) -> Result<Exit, Failure> {
         context.ui.note(&format!(
             "packset: workspace {name} {has}, as it was made; PACKSET_STEM changes only new ones"
         ));
+    }
+    if let Some(model) = named.filter(|_| text(&answer, "engine") != "dense" && !args.quiet) {
+        context
+            .ui
+            .note(&format!("packset: {model} does not answer; `packset model check` says why"));
     }
     let rerank = text(&answer, "rerank");
     if args.rerank && !args.quiet && matches!(rerank, "settled" | "absent") {

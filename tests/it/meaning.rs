@@ -87,6 +87,17 @@ fn an_answer_says_how_sure_it_is_and_can_be_held_to_it() {
     assert_eq!(none.out, "");
     let some = pack.ok(["search", "--min-confidence", "0.33", "how long does the build take"]);
     assert!(some.out.contains(OTHERS[0]));
+    // A model that is not here costs no search, and is said.
+    let absent = pack.ok(["search", "--semantic", "bge-small", "how long does the build take"]);
+    assert!(absent.out.contains(OTHERS[0]) && absent.err.contains("bge-small does not answer"));
+    pack.run(["search", "--semantic", "nope", "x"])
+        .done()
+        .code(64)
+        .err_has("no model is called nope");
+    assert_eq!(
+        pack.ok(["search", "--semantic", "off", "credentials secrecy"]).out.lines().count(),
+        1
+    );
     pack.run(["search", "--min-confidence", "2", "x"]).done().code(64);
     pack.run(["search", "--min-confidence", "much", "x"]).done().code(64);
 }
