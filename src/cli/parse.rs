@@ -361,7 +361,7 @@ mod tests {
     fn long_help_has_examples_and_codes_and_short_help_is_short() {
         let verbs: Vec<String> =
             Args::command().get_subcommands().map(|verb| verb.get_name().to_owned()).collect();
-        assert_eq!(verbs.len(), 50);
+        assert_eq!(verbs.len(), 51);
         for verb in &verbs {
             let long = shown(&[verb, "--help"]);
             assert!(long.contains("Examples:\n  packset "), "{verb}");
