@@ -7,8 +7,9 @@
 //! ([`crate::meaning`], [`crate::encode`]), the loops themselves (`kernel`).
 //!
 //! Invariants: vectors of different spaces are never compared; a text without one takes no part;
-//! nothing that points away from the query is named. What a sketch decides depends on the texts
-//! that the view shows alone, not on segments, history or threads.
+//! nothing that points away from the query is named. Neither segments nor threads change what a
+//! sketch lets through; texts of deleted records count among those that it chooses from, until
+//! they are dropped.
 
 use std::ops::Range;
 use std::sync::OnceLock;

@@ -4,11 +4,13 @@
 //! the words match and *BM25+* by how rare and how frequent they are; the [`panel`] makes one list
 //! of their ballots. Both read terms and columns only: a text is read for the hits alone. The
 //! panel knows candidates by number, so a ballot may name other things beside claims (the paragraphs
-//! of cards, [`search_beside`]), and further ballots may join (dense, sparse).
+//! of cards, [`search_beside`]), and a [`dense`] ballot joins for each space that the query has a
+//! vector in. By meaning the default is not an election of ballots but the sum of their scores
+//! (`blend`); how sure the answer is says [`confidence`].
 //!
 //! A hit's score is the share of the query that it carries, between 0 and 1: the mean over the
-//! lexical ballots of what the hit reached, of what a perfect match could reach, times its decay
-//! weight. A perfect scan match equals every token; a perfect BM25+ match holds every token
+//! ballots of what the hit reached, of what a perfect match could reach, times its decay weight;
+//! in a blend the mean of its words and its cosine. A perfect scan match equals every token; a perfect BM25+ match holds every token
 //! infinitely often. The number depends on the hit, the query and the corpus, never on the other
 //! hits, so that it can be compared between answers and held against a threshold. As the panel
 //! orders by more than this, the score is made monotone: no hit shows more than one above it.
@@ -18,7 +20,7 @@
 //! error, never a wrong answer.
 //!
 //! Reading order: [`search`], `words` (what matches), `engine` (the walk), `score` (the
-//! arithmetic), `top` (the best so far), [`panel`].
+//! arithmetic), `top` (the best so far), [`panel`], [`dense`], `kernel` (its loops), `blend`.
 
 mod beside;
 mod blend;
